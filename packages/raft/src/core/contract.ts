@@ -1,0 +1,150 @@
+/**
+ * What goes into the core and what comes out of it: the whole surface between Raft and the world.
+ *
+ *        events  ──▶  step(state, event, nowMs)  ──▶  takeEffects(state)  ──▶  effects
+ *
+ * The order of durability is in the data. The core keeps two outboxes: `sendNow`, true whatever the disk says, and
+ * `sendAfterPersist`, promises that wait for the write that backs them. `Effects.send` holds only what may leave;
+ * a promise comes out of the core with the effects of the `persisted` event of its own write, so a caller cannot
+ * send it too early.
+ */
+import type { Message } from "./messages.ts";
+import type {
+  Boundary,
+  ConfigurationAt,
+  Entry,
+  EntryKind,
+  Floor,
+  Index,
+  MemberId,
+  Term,
+  TermRun,
+} from "./types.ts";
+
+export type Role = "follower" | "preCandidate" | "candidate" | "leader";
+
+/** All numbers are resolved and checked before they reach the core; durations are in milliseconds. */
+export interface CoreOptions {
+  readonly self: MemberId;
+  readonly heartbeatMs: number;
+  readonly electionTimeoutMinMs: number;
+  /** Exclusive: timeouts are drawn from [min, max). */
+  readonly electionTimeoutMaxMs: number;
+  /** Appends in flight to one peer, by count and by bytes of entry data. */
+  readonly maxInflightAppends: number;
+  readonly maxInflightBytes: number;
+  /** Bytes of entry data in one append; a single larger entry still goes alone. */
+  readonly maxAppendBytes: number;
+  /** Entries appended by this leader and not yet committed, by count and by bytes. The no-op is never refused. */
+  readonly maxUncommittedEntries: number;
+  readonly maxUncommittedBytes: number;
+  /** Reads that wait for a confirmed read index. */
+  readonly maxPendingReads: number;
+  /** Bytes of durable, applied entries that stay in memory for slow followers. */
+  readonly maxCachedBytes: number;
+  /** Seed of the core's own generator (unsigned 32 bits), whose state is part of the core's state. */
+  readonly seed: number;
+}
+
+/** What the disk gave back, from which a core starts. */
+export interface RestoredState {
+  readonly term: Term;
+  readonly vote: MemberId | undefined;
+  readonly floor: Floor | undefined;
+  readonly boundary: Boundary;
+  readonly lastIndex: Index;
+  /** The terms of the entries after the boundary, ascending; empty for an empty log. */
+  readonly termRuns: readonly TermRun[];
+  /** Ascending; the first is the one in force at the boundary. Never empty. */
+  readonly configurations: readonly ConfigurationAt[];
+  /** How often this directory was opened; makes read request ids unique across restarts. */
+  readonly boot: number;
+}
+
+export type Event =
+  /** The timer armed at `nextDeadlineMs` fired. Harmless at any other time. */
+  | { readonly kind: "tick" }
+  | { readonly kind: "received"; readonly from: MemberId; readonly message: Message }
+  /** Append this if we lead; answered once in `Effects.proposals` with the same `id`. */
+  | {
+      readonly kind: "proposed";
+      readonly id: number;
+      readonly entry: EntryKind;
+      readonly data: Uint8Array;
+    }
+  /** Ask for a read index; answered once in `Effects.reads` with the same `id`, now or later. */
+  | { readonly kind: "readRequested"; readonly id: number }
+  /** The write `sequence` and all before it are durable. */
+  | { readonly kind: "persisted"; readonly sequence: number }
+  /** Entries that an effect `load` asked for. */
+  | { readonly kind: "loaded"; readonly load: Load; readonly entries: readonly Entry[] }
+  /** The state machine has applied everything up to `upTo`. */
+  | { readonly kind: "applied"; readonly upTo: Index };
+
+/** One atomic, synced write: truncation, entries, hard state. At most one is outstanding. */
+export interface Persist {
+  /** Rises by one with each write of this start. */
+  readonly sequence: number;
+  readonly term: Term;
+  readonly vote: MemberId | undefined;
+  readonly floor: Floor | undefined;
+  /** Delete every entry from this index on before `entries` are added. */
+  readonly truncateFrom: Index | undefined;
+  /** Consecutive; the first follows what is left. */
+  readonly entries: readonly Entry[];
+}
+
+export interface Envelope {
+  readonly to: MemberId;
+  readonly message: Message;
+}
+
+/** Read entries `from`..`to` (inclusive) from the log store, at most `maxBytes` but at least one, for `peer`. */
+export interface Load {
+  readonly peer: MemberId;
+  readonly term: Term;
+  readonly session: number;
+  readonly from: Index;
+  readonly to: Index;
+  readonly maxBytes: number;
+}
+
+/** Why a proposal or a read was not taken. Nothing of it happened. */
+export type RefusalReason = "notLeader" | "overloaded" | "mute";
+
+export type ProposalOutcome =
+  | { readonly kind: "appended"; readonly id: number; readonly index: Index; readonly term: Term }
+  | { readonly kind: "refused"; readonly id: number; readonly reason: RefusalReason };
+
+export type ReadOutcome =
+  /** `asLeader`: confirmed by a quorum of this node's own followers, in `term`. */
+  | {
+      readonly kind: "confirmed";
+      readonly id: number;
+      readonly index: Index;
+      readonly term: Term;
+      readonly asLeader: boolean;
+    }
+  | { readonly kind: "refused"; readonly id: number; readonly reason: RefusalReason };
+
+export interface RoleChange {
+  readonly role: Role;
+  readonly term: Term;
+  readonly leader: MemberId | undefined;
+}
+
+export interface Effects {
+  /** Start this write now. Undefined while an earlier one is outstanding. */
+  readonly persist: Persist | undefined;
+  /** In order for each receiver. */
+  readonly send: readonly Envelope[];
+  readonly loads: readonly Load[];
+  /** Everything up to here may be applied. Never falls within a start. */
+  readonly commitIndex: Index;
+  readonly proposals: readonly ProposalOutcome[];
+  readonly reads: readonly ReadOutcome[];
+  /** Set when role, term or known leader changed since the last effects. */
+  readonly roleChange: RoleChange | undefined;
+  /** When the next `tick` is due. */
+  readonly nextDeadlineMs: number;
+}

@@ -1,0 +1,38 @@
+/**
+ * How a cluster comes into being (rule 32). Filled in by the runtime; here, what unborn nodes say to each other.
+ */
+import type { MemberId, NodeId } from "../core/types.ts";
+import type { Birth } from "../ports/logStore.ts";
+
+/** The would-be founder asks: may I found a cluster of these nodes? */
+export interface BirthQuery {
+  readonly kind: "birthQuery";
+  /** Every listed node's id and address, sorted by id. */
+  readonly peers: readonly PeerAddress[];
+}
+
+export interface PeerAddress {
+  readonly nodeId: NodeId;
+  readonly address: string;
+}
+
+/** "Unborn, and promised to you", with the peer's own list; durable before it is sent. */
+export interface BirthPromise {
+  readonly kind: "birthPromise";
+  readonly founder: MemberId;
+  readonly peers: readonly PeerAddress[];
+}
+
+/** Why a node does not promise itself; `reason` is a sentence. */
+export interface BirthRefusal {
+  readonly kind: "birthRefusal";
+  readonly reason: string;
+}
+
+/** From the founder, and then from any member, to a node that the configuration names. */
+export interface BirthNotice {
+  readonly kind: "birthNotice";
+  readonly birth: Birth;
+}
+
+export type BirthMessage = BirthQuery | BirthPromise | BirthRefusal | BirthNotice;

@@ -1,0 +1,19 @@
+/** What a node needs from the world, a file a port. */
+export type { BatchOperation, BatchStore, SlotFile } from "./batchStore.ts";
+export type { Cancel, Clock } from "./clock.ts";
+export { type LogFields, type Logger, silentLogger } from "./logger.ts";
+export type { Birth, Identity, LogStore, Seen, Standing } from "./logStore.ts";
+export type {
+  Answer,
+  Channel,
+  ChannelHandlers,
+  CloseCause,
+  DialOptions,
+  Hello,
+  Listener,
+  Network,
+  Refusal,
+} from "./network.ts";
+export { type Random, randomHex } from "./random.ts";
+export type { StateMachine } from "./stateMachine.ts";
+export type { PeerHello, PeerMessage, PeerTarget, Transport, TransportHandlers } from "./transport.ts";

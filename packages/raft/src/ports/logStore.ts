@@ -1,0 +1,60 @@
+/**
+ * The durable half of a node: its identity, its birth, its hard state and its log.
+ *
+ * Every method that writes resolves only when the write is durable and witnessed. One that rejects leaves the store
+ * failed: what it was to write may or may not be there, every later call rejects, and the node must stop.
+ */
+import type { Persist, RestoredState } from "../core/contract.ts";
+import type { Configuration, Entry, Floor, Index, MemberId, NodeId } from "../core/types.ts";
+
+export interface Identity {
+  readonly nodeId: NodeId;
+  /** 16 random hexadecimal digits, drawn when the directory was made. */
+  readonly incarnation: string;
+}
+
+/** What makes an unborn directory a member: the same on every member of the cluster. */
+export interface Birth {
+  /** 32 random hexadecimal digits. */
+  readonly clusterId: string;
+  readonly configuration: Configuration;
+}
+
+export type Standing =
+  /** Never was a member. `promisedTo` is the only founder whose birth it may still take. */
+  | { readonly kind: "unborn"; readonly promisedTo: MemberId | undefined }
+  /** Was a member and lost the record of it. Takes its birth again from a member that names it; founds nothing. */
+  | { readonly kind: "lost"; readonly floor: Floor }
+  | { readonly kind: "born"; readonly birth: Birth; readonly restored: RestoredState };
+
+/** The highest boot count and write sequence that a peer has shown (rule 32). Both only rise. */
+export interface Seen {
+  readonly boot: number;
+  readonly sequence: number;
+}
+
+export interface LogStore {
+  readonly identity: Identity;
+  /** How often the directory was opened, this time included. */
+  readonly boot: number;
+  /** The sequence k of the last **witnessed** write. */
+  readonly sequence: number;
+  readonly standing: Standing;
+  /** What peers have shown, as it was when the directory was opened, and as `remember` has raised it since. */
+  readonly seen: ReadonlyMap<MemberId, Seen>;
+
+  /** Promises an unborn directory to a founder. Rejects `REFUSED` when it is promised to another. */
+  promise(founder: MemberId): Promise<void>;
+  /** Makes the directory a member; from then on `standing` is born. Idempotent for an equal birth. */
+  bear(birth: Birth): Promise<RestoredState>;
+  /** Writes atomically and durably. The caller has one write outstanding at most. */
+  write(persist: Persist): Promise<void>;
+  /** Entries `from`..`to` (inclusive), verified, at most `maxBytes` of data but at least one. */
+  read(from: Index, to: Index, maxBytes: number): Promise<readonly Entry[]>;
+  /** Raises what was seen of a peer: in memory, and durably when its boot rose. */
+  remember(peer: MemberId, seen: Seen): Promise<void>;
+  /** Marks the directory as one that must never speak again, and why. Opening it says so. */
+  quarantine(reason: string): Promise<void>;
+  /** Waits for the write under way. Idempotent. */
+  close(): Promise<void>;
+}
