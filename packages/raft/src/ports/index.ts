@@ -3,16 +3,17 @@ export type { BatchOperation, BatchStore, SlotFile } from "./batchStore.ts";
 export type { Cancel, Clock } from "./clock.ts";
 export { type LogFields, type Logger, silentLogger } from "./logger.ts";
 export type { Birth, Identity, LogStore, Seen, Standing } from "./logStore.ts";
-export type {
-  Answer,
-  Channel,
-  ChannelHandlers,
-  CloseCause,
-  DialOptions,
-  Hello,
-  Listener,
-  Network,
-  Refusal,
+export {
+  type Answer,
+  type Channel,
+  type ChannelHandlers,
+  type CloseCause,
+  ConnectionRefusedError,
+  type DialOptions,
+  type Hello,
+  type Listener,
+  type Network,
+  type Refusal,
 } from "./network.ts";
 export { type Random, randomHex } from "./random.ts";
 export type { StateMachine } from "./stateMachine.ts";

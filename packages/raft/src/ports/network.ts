@@ -3,6 +3,8 @@
  * side shows **before** any frame is decoded.
  */
 
+import { QuorateError } from "../errors.ts";
+
 /** Short ASCII facts that a side shows when a connection is made; keys are lower case. */
 export type Hello = Readonly<Record<string, string>>;
 
@@ -63,4 +65,15 @@ export interface Network {
   ): Promise<{ readonly channel: Channel; readonly hello: Hello }>;
   /** Rejects `ADDRESS_IN_USE` when the port is taken. */
   listen(address: string, accept: (hello: Hello) => Answer): Promise<Listener>;
+}
+
+/** The other side answered, and refused us. `refusal.code` is for programs. */
+export class ConnectionRefusedError extends QuorateError {
+  readonly refusal: Refusal;
+
+  constructor(address: string, refusal: Refusal) {
+    super("REFUSED", `${address} refused the connection: ${refusal.reason}`);
+    this.name = "ConnectionRefusedError";
+    this.refusal = refusal;
+  }
 }
