@@ -1,4 +1,6 @@
 /** @quorate/raft: a pure Raft core, the runtime that drives it, and the ports that it reaches the world through. */
 export * from "./core/index.ts";
 export { type ErrorCode, type ErrorFacts, errorCodes, type Outcome, QuorateError } from "./errors.ts";
+export { systemClock } from "./node/systemClock.ts";
+export { systemRandom } from "./node/systemRandom.ts";
 export * from "./ports/index.ts";
