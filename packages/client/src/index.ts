@@ -1,1 +1,2 @@
-export {};
+/** @quorate/client: connect() to a Quorate cluster from outside; no native module. */
+export type * from "./cluster.ts";

@@ -1,1 +1,3 @@
-export {};
+/** The words that client and server share. Pure. */
+export * from "./commands.ts";
+export type * from "./requests.ts";

@@ -1,0 +1,113 @@
+/**
+ * The cluster as its users see it. `connect()` gives it from outside, `join()` from within a node's own process, and
+ * a simulation in virtual time: the same object.
+ */
+import type { Clock } from "@quorate/raft";
+import type { Format } from "./protocol/index.ts";
+
+/** UTF-8 text or raw bytes, 1 to 4,096 bytes. Text with a lone surrogate is refused. */
+export type Key = string | Uint8Array;
+
+/** A set of keys. `to` is exclusive. */
+export type KeySet = string | { readonly prefix: Key } | { readonly from: Key; readonly to: Key };
+
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json | undefined };
+
+/** Stored as they are meant: `Uint8Array` as bytes, a string as text, everything else as JSON. At most 1 MiB. */
+export type Value = Uint8Array | Json;
+
+export interface RequestOptions {
+  /** Ends the waiting with `ABORTED`. A write that was sent then has an unknown outcome. */
+  readonly signal?: AbortSignal;
+  /** How long to try, retries included. Default: the cluster's `requestTimeoutMs`. */
+  readonly timeoutMs?: number;
+}
+
+export interface ReadOptions extends RequestOptions {
+  /** `linearizable` (default): sees every write acknowledged before the call. `local`: what the asked node has. */
+  readonly consistency?: "linearizable" | "local";
+}
+
+export interface WriteOptions extends RequestOptions {
+  /** Write only if the key's `modRevision` is this one; otherwise `ConflictError`. */
+  readonly ifRevision?: number;
+  /** Write only if the key does not exist; otherwise `ConflictError`. */
+  readonly ifAbsent?: boolean;
+}
+
+export interface ListOptions extends ReadOptions {
+  /** Pairs on a page, 1 to 10,000. Default 1,000. */
+  readonly limit?: number;
+  /** The `cursor` of the page before. */
+  readonly cursor?: string;
+  readonly order?: "ascending" | "descending";
+  readonly keysOnly?: boolean;
+}
+
+export interface KeyValue {
+  /** The key as text; keys that are not UTF-8 have U+FFFD in it, and are whole in `keyBytes`. */
+  readonly key: string;
+  readonly keyBytes: Uint8Array;
+  /** By `format`: a `Uint8Array`, a string, or the parsed JSON. Undefined where only keys were asked for. */
+  readonly value: unknown;
+  readonly bytes: Uint8Array;
+  readonly format: Format;
+  /** The store's revision when the key was created, when it was last written, and how often it was since. */
+  readonly createRevision: number;
+  readonly modRevision: number;
+  readonly version: number;
+}
+
+export interface Page {
+  readonly entries: readonly KeyValue[];
+  /** Pass it on to get the next page; undefined on the last one. */
+  readonly cursor: string | undefined;
+  /** The store's revision at which this page was read. */
+  readonly revision: number;
+}
+
+export interface KeyValueStore {
+  /** Undefined where the key does not exist. */
+  get(key: Key, options?: ReadOptions): Promise<KeyValue | undefined>;
+  put(key: Key, value: Value, options?: WriteOptions): Promise<{ readonly revision: number }>;
+  delete(key: Key, options?: WriteOptions): Promise<{ readonly revision: number; readonly deleted: boolean }>;
+  /** One page, in byte order of the keys. */
+  list(keys: KeySet, options?: ListOptions): Promise<Page>;
+}
+
+export interface NodeReport {
+  readonly id: string;
+  /** Null where the node could not be reached. */
+  readonly pid: number | null;
+  readonly role: "leader" | "follower" | "candidate" | "mute" | "unborn" | "unreachable";
+  readonly term: number | null;
+  readonly commitIndex: number | null;
+  readonly appliedIndex: number | null;
+  readonly endpoint: string;
+  /** Sentences about what keeps the node from taking part. */
+  readonly complaints: readonly string[];
+}
+
+export interface ClusterStatus {
+  readonly clusterId: string | null;
+  /** Node id, as most of the newest term say. */
+  readonly leader: string | null;
+  readonly term: number;
+  readonly revision: number;
+  readonly nodes: readonly NodeReport[];
+}
+
+export interface Cluster extends AsyncDisposable {
+  readonly kv: KeyValueStore;
+  readonly clock: Clock;
+  /** Asks every node that it knows of. Resolves also when some, or all, do not answer. */
+  status(options?: RequestOptions): Promise<ClusterStatus>;
+  /** Ends the session and every connection. Requests under way reject with `CLOSED`. Idempotent; never rejects. */
+  close(): Promise<void>;
+}

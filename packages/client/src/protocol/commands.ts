@@ -1,0 +1,71 @@
+/**
+ * The commands that the replicated state machine understands, and what it answers.
+ *
+ * A command is encoded once, by the client, and its bytes are opaque from there to `apply` on every node
+ * (commandCodec.ts).
+ */
+
+/** How a value's bytes are meant: raw bytes, UTF-8 text, or JSON in UTF-8. */
+export type Format = "bytes" | "text" | "json";
+
+/** A key as the state machine holds it: one character (U+0000 to U+00FF) a byte, so that `<` is byte order. */
+export type ByteString = string;
+
+/** What must be true of the key for the command to take effect. */
+export type Condition =
+  | { readonly kind: "none" }
+  | { readonly kind: "absent" }
+  | { readonly kind: "revision"; readonly revision: number };
+
+export type Command =
+  | {
+      readonly kind: "put";
+      readonly key: ByteString;
+      readonly value: Uint8Array;
+      readonly format: Format;
+      readonly condition: Condition;
+    }
+  | { readonly kind: "delete"; readonly key: ByteString; readonly condition: Condition }
+  /** The session's id is the index of this command's entry. */
+  | { readonly kind: "openSession"; readonly ttlMs: number }
+  | { readonly kind: "closeSession"; readonly session: number }
+  /** Proposed by the leader alone; takes effect only in an entry of `term`, the term it was proposed in. */
+  | { readonly kind: "expireSession"; readonly session: number; readonly term: number };
+
+/** Who sent a command. A command with a session is executed once, however often it arrives. */
+export type Origin =
+  | { readonly kind: "anonymous" }
+  | {
+      readonly kind: "session";
+      readonly session: number;
+      /** From 1, one more for each command of the session. */
+      readonly sequence: number;
+      /** The client has the answers of every sequence below this one; the server may forget them. */
+      readonly ackedBelow: number;
+    };
+
+export interface Proposal {
+  readonly origin: Origin;
+  readonly command: Command;
+}
+
+/** Answers of a session kept at most; a sequence this far above `ackedBelow` is refused. */
+export const sessionWindow = 1_024;
+
+export type CommandResult =
+  | { readonly kind: "put"; readonly revision: number }
+  /** `revision` is the store's after the delete; unchanged where there was nothing to delete. */
+  | { readonly kind: "deleted"; readonly revision: number; readonly existed: boolean }
+  /** The condition did not hold. `modRevision` is the key's current one, 0 where it is absent. */
+  | { readonly kind: "conflict"; readonly modRevision: number }
+  | { readonly kind: "sessionOpened"; readonly session: number }
+  /** `existed` is false where the session had ended before. */
+  | { readonly kind: "sessionClosed"; readonly existed: boolean }
+  /** The command's session is not alive: it was refused, and did nothing now. */
+  | { readonly kind: "sessionEnded" }
+  /** The sequence is below `ackedBelow`: the client had its answer. */
+  | { readonly kind: "alreadyAcknowledged" }
+  | { readonly kind: "beyondWindow" }
+  | { readonly kind: "malformed"; readonly reason: string }
+  /** The answer to an entry that is no command (a leader's no-op, a configuration), or to an expiry out of date. */
+  | { readonly kind: "nothing" };

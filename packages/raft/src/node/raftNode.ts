@@ -1,0 +1,95 @@
+/**
+ * What a running node offers to the code above it. `startNode` (start.ts) makes one from the ports.
+ */
+import type { Role } from "../core/contract.ts";
+import type { Configuration, Floor, Index, MemberId, NodeId, Term } from "../core/types.ts";
+
+export interface WaitOptions {
+  /** Ends the waiting with `ABORTED`; of a proposal, the outcome is then unknown. */
+  readonly signal?: AbortSignal;
+}
+
+/** A command that was committed and applied. */
+export interface Applied<Result> {
+  readonly index: Index;
+  readonly term: Term;
+  readonly result: Result;
+}
+
+export interface ReadPoint {
+  /** Everything up to here was applied when the promise resolved. */
+  readonly index: Index;
+  readonly term: Term;
+  /** Confirmed by this node itself as the leader of `term`; otherwise the leader was asked. */
+  readonly asLeader: boolean;
+}
+
+export interface PeerStatus {
+  readonly member: MemberId;
+  readonly address: string;
+  /** Whether our link to it stands. */
+  readonly linked: boolean;
+  /** Known to the leader only. */
+  readonly matchIndex: Index | undefined;
+}
+
+/** Plain data: what a node knows of itself. */
+export interface NodeStatus {
+  readonly member: MemberId;
+  /** `unborn`: waits for its cluster to be founded; `lost`: waits to be told its cluster again. */
+  readonly standing: "unborn" | "lost" | "born" | "closed";
+  readonly clusterId: string | undefined;
+  readonly role: Role;
+  readonly term: Term;
+  readonly leader: MemberId | undefined;
+  /** Where the leader says that it can be reached. */
+  readonly leaderAddress: string | undefined;
+  readonly commitIndex: Index;
+  readonly appliedIndex: Index;
+  readonly lastIndex: Index;
+  readonly durableIndex: Index;
+  readonly configuration: Configuration | undefined;
+  /** Set while the node is mute. */
+  readonly floor: Floor | undefined;
+  readonly boot: number;
+  readonly peers: readonly PeerStatus[];
+  /** Sentences about what keeps this node from taking part, newest last; empty on a healthy node. */
+  readonly complaints: readonly string[];
+}
+
+/** Typed events, for observation only. */
+export type NodeEvent =
+  | { readonly kind: "born"; readonly clusterId: string }
+  | {
+      readonly kind: "roleChanged";
+      readonly role: Role;
+      readonly term: Term;
+      readonly leader: MemberId | undefined;
+    }
+  | { readonly kind: "peerLinked"; readonly peer: NodeId }
+  | { readonly kind: "peerLost"; readonly peer: NodeId; readonly reason: string };
+
+export interface RaftNode<Result> {
+  readonly member: MemberId;
+  /**
+   * Replicates `data` as a command and resolves with what the state machine made of it.
+   *
+   * Rejects `NOT_LEADER`, `OVERLOADED` or `UNAVAILABLE` (not born, mute, closing) with outcome none; `PROPOSAL_LOST`
+   * with outcome none when another entry took its place, with outcome unknown when leadership went while it was
+   * under way; `CLOSED` or `ABORTED` with outcome unknown. `data` must not be written to afterwards.
+   */
+  propose(data: Uint8Array, options?: WaitOptions): Promise<Applied<Result>>;
+  /**
+   * Resolves once this node has applied everything that was committed when it was called: what is read from the
+   * state machine in the same turn is linearizable. Rejects `NOT_LEADER` (no leader known or leadership lost),
+   * `OVERLOADED`, `UNAVAILABLE`, `CLOSED` or `ABORTED`.
+   */
+  readIndex(options?: WaitOptions): Promise<ReadPoint>;
+  status(): NodeStatus;
+  /** Calls `listener` with each event until the returned function is called. Listeners must not throw. */
+  observe(listener: (event: NodeEvent) => void): () => void;
+  /** Resolves when the node was closed by `close`; rejects with why when it had to stop by itself. */
+  readonly closed: Promise<void>;
+  /** Ends every waiter, closes links and log. Idempotent. */
+  close(): Promise<void>;
+}
