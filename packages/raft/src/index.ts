@@ -1,6 +1,17 @@
 /** @quorate/raft: a pure Raft core, the runtime that drives it, and the ports that it reaches the world through. */
 export * from "./core/index.ts";
 export { type ErrorCode, type ErrorFacts, errorCodes, type Outcome, QuorateError } from "./errors.ts";
+export type { RaftOptions } from "./node/options.ts";
+export type {
+  Applied,
+  NodeEvent,
+  NodeStatus,
+  PeerStatus,
+  RaftNode,
+  ReadPoint,
+  WaitOptions,
+} from "./node/raftNode.ts";
+export { type StartOptions, startNode } from "./node/start.ts";
 export { systemClock } from "./node/systemClock.ts";
 export { systemRandom } from "./node/systemRandom.ts";
 export * from "./ports/index.ts";

@@ -1,5 +1,13 @@
 /** What a node needs from the world, a file a port. */
 export type { BatchOperation, BatchStore, SlotFile } from "./batchStore.ts";
+export type {
+  BirthMessage,
+  BirthNotice,
+  BirthPromise,
+  BirthQuery,
+  BirthRefusal,
+  PeerAddress,
+} from "./birthMessages.ts";
 export type { Cancel, Clock } from "./clock.ts";
 export { type LogFields, type Logger, silentLogger } from "./logger.ts";
 export type { Birth, Identity, LogStore, Seen, Standing } from "./logStore.ts";

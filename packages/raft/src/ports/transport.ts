@@ -2,7 +2,7 @@
 
 import type { Message } from "../core/messages.ts";
 import type { MemberId, NodeId } from "../core/types.ts";
-import type { BirthMessage } from "../node/birth.ts";
+import type { BirthMessage } from "./birthMessages.ts";
 import type { CloseCause, Refusal } from "./network.ts";
 
 /** Raft's messages, and those by which a cluster is born. */

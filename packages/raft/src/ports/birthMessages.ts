@@ -1,8 +1,6 @@
-/**
- * How a cluster comes into being (rule 32). Filled in by the runtime; here, what unborn nodes say to each other.
- */
+/** What unborn nodes say to each other, and members to the unborn, so that a cluster comes into being once. */
 import type { MemberId, NodeId } from "../core/types.ts";
-import type { Birth } from "../ports/logStore.ts";
+import type { Birth } from "./logStore.ts";
 
 /** The would-be founder asks: may I found a cluster of these nodes? */
 export interface BirthQuery {

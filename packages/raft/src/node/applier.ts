@@ -1,0 +1,85 @@
+/**
+ * Feeds committed entries to the state machine: each once, in order, in bounded portions, so that a long replay never
+ * keeps heartbeats waiting. Entries come from memory where they are, from the log store otherwise.
+ */
+import { asIndex, type Entry, type Index } from "../core/types.ts";
+
+export interface ApplierPorts {
+  /** Entries in memory from `from` on, or undefined when they have to be read. */
+  cached(from: Index, to: Index, maxBytes: number): readonly Entry[] | undefined;
+  read(from: Index, to: Index, maxBytes: number): Promise<readonly Entry[]>;
+  apply(entry: Entry): void;
+  /** After each portion. */
+  applied(upTo: Index): void;
+  defer(fn: () => void): void;
+  failed(error: unknown): void;
+}
+
+const portionBytes = 1_048_576;
+/** About 5 ms of a store's work. */
+const portionEntries = 2_000;
+
+export class Applier {
+  readonly #ports: ApplierPorts;
+  #appliedIndex: Index;
+  #target: Index;
+  #running = false;
+  #stopped = false;
+
+  constructor(boundary: Index, ports: ApplierPorts) {
+    this.#ports = ports;
+    this.#appliedIndex = boundary;
+    this.#target = boundary;
+  }
+
+  get appliedIndex(): Index {
+    return this.#appliedIndex;
+  }
+
+  advance(commitIndex: Index): void {
+    this.#target = commitIndex;
+    if (!this.#running) this.#continue();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  #continue(): void {
+    this.#running = false;
+    if (this.#stopped || this.#appliedIndex >= this.#target) return;
+    const from = asIndex(this.#appliedIndex + 1);
+    const to = asIndex(Math.min(this.#target, this.#appliedIndex + portionEntries));
+    const cached = this.#ports.cached(from, to, portionBytes);
+    this.#running = true;
+    if (cached !== undefined) {
+      this.#take(cached);
+      return;
+    }
+    this.#ports.read(from, to, portionBytes).then(
+      (entries) => this.#take(entries),
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  #take(entries: readonly Entry[]): void {
+    if (this.#stopped) return;
+    try {
+      for (const entry of entries) {
+        this.#ports.apply(entry);
+        this.#appliedIndex = entry.index;
+      }
+      this.#ports.applied(this.#appliedIndex);
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    if (this.#appliedIndex >= this.#target) this.#running = false;
+    else this.#ports.defer(() => this.#continue());
+  }
+
+  #fail(error: unknown): void {
+    this.#stopped = true;
+    this.#ports.failed(error);
+  }
+}

@@ -1,0 +1,184 @@
+/**
+ * How a cluster comes into being, and how a member that has not heard of its birth is told.
+ *
+ * The node with the lowest id founds, and only when **every** listed node has promised itself, durably, to this very
+ * founder. A node that promised itself, or that was a member before, founds nothing and follows no other founder: so
+ * two clusters can never come of one list, and a wiped node never founds a second one.
+ *
+ * Messages may be lost: whatever is not answered is asked again.
+ */
+import { type Configuration, type Member, type MemberId, type NodeId, nodeIdOf } from "../core/types.ts";
+import type { BirthMessage, PeerAddress } from "../ports/birthMessages.ts";
+import { type Birth, type LogStore, type Random, randomHex } from "../ports/index.ts";
+
+export interface BirthPorts {
+  readonly log: LogStore;
+  readonly random: Random;
+  readonly self: MemberId;
+  /** Every node of the cluster to be, this one included, sorted by id. */
+  readonly peers: readonly PeerAddress[];
+  send(to: MemberId, message: BirthMessage): void;
+  /** The directory is a member now. Called once. */
+  born(birth: Birth): void;
+  complain(sentence: string): void;
+  failed(error: unknown): void;
+}
+
+export class BirthProcess {
+  readonly #ports: BirthPorts;
+  /** Reached now and, when last seen, without a cluster. */
+  readonly #unborn = new Map<NodeId, MemberId>();
+  readonly #promised = new Map<NodeId, MemberId>();
+  #bearing = false;
+
+  constructor(ports: BirthPorts) {
+    this.#ports = ports;
+  }
+
+  /** Whether `repeat` has anything to say. */
+  get busy(): boolean {
+    return this.#unborn.size > 0;
+  }
+
+  start(): void {
+    this.#foundWhenAllPromised();
+  }
+
+  linked(peer: MemberId, clusterId: string | undefined): void {
+    if (clusterId !== undefined) this.heardAsMember(peer);
+    else {
+      this.#unborn.set(nodeIdOf(peer), peer);
+      this.#speakTo(peer);
+    }
+  }
+
+  lost(peer: MemberId): void {
+    this.heardAsMember(peer);
+  }
+
+  /** It spoke as a member: it needs no telling. */
+  heardAsMember(peer: MemberId): void {
+    if (this.#unborn.get(nodeIdOf(peer)) === peer) this.#unborn.delete(nodeIdOf(peer));
+  }
+
+  /** Called on a timer while `busy`: what was lost is said again. */
+  repeat(): void {
+    for (const peer of this.#unborn.values()) this.#speakTo(peer);
+  }
+
+  received(from: MemberId, message: BirthMessage): void {
+    switch (message.kind) {
+      case "birthQuery":
+        this.#answer(from, message.peers);
+        return;
+      case "birthPromise":
+        this.#takePromise(from, message.founder, message.peers);
+        return;
+      case "birthRefusal":
+        this.#ports.complain(`${nodeIdOf(from)} does not join the founding: ${message.reason}`);
+        return;
+      case "birthNotice":
+        this.#takeNotice(message.birth);
+        return;
+    }
+  }
+
+  #speakTo(peer: MemberId): void {
+    const { standing } = this.#ports.log;
+    if (standing.kind === "born") {
+      if (!names(standing.birth.configuration, peer)) return;
+      this.#ports.send(peer, { kind: "birthNotice", birth: standing.birth });
+    } else if (this.#isFounder() && this.#promised.get(nodeIdOf(peer)) !== peer) {
+      this.#ports.send(peer, { kind: "birthQuery", peers: this.#ports.peers });
+    }
+  }
+
+  #answer(founder: MemberId, theirs: readonly PeerAddress[]): void {
+    const { log, peers, send, failed } = this.#ports;
+    const reason = this.#reasonAgainst(founder, theirs);
+    if (reason !== undefined) {
+      send(founder, { kind: "birthRefusal", reason });
+      return;
+    }
+    log.promise(founder).then(() => send(founder, { kind: "birthPromise", founder, peers }), failed);
+  }
+
+  #reasonAgainst(founder: MemberId, theirs: readonly PeerAddress[]): string | undefined {
+    const { log, peers } = this.#ports;
+    const { standing } = log;
+    if (standing.kind === "born") {
+      return `it is a member of cluster ${standing.birth.clusterId} already; a node that was wiped cannot found it again.`;
+    }
+    if (standing.kind === "lost")
+      return "it was a member before and lost the record of it; a member has to tell it.";
+    if (!sameNodes(peers, theirs)) {
+      return `its list of peers is ${list(peers)}, the founder's is ${list(theirs)}; give every node the same list.`;
+    }
+    if (peers[0]?.nodeId !== nodeIdOf(founder))
+      return `only ${String(peers[0]?.nodeId)}, the lowest id, founds.`;
+    if (standing.promisedTo !== undefined && standing.promisedTo !== founder) {
+      return `it is promised to ${standing.promisedTo}; wipe its data directory, which holds nothing yet.`;
+    }
+    return undefined;
+  }
+
+  #takePromise(from: MemberId, founder: MemberId, theirs: readonly PeerAddress[]): void {
+    if (founder !== this.#ports.self || !sameNodes(this.#ports.peers, theirs)) return;
+    if (!this.#ports.peers.some((peer) => peer.nodeId === nodeIdOf(from))) return;
+    this.#promised.set(nodeIdOf(from), from);
+    this.#foundWhenAllPromised();
+  }
+
+  #foundWhenAllPromised(): void {
+    const { log, peers, random, self } = this.#ports;
+    if (log.standing.kind !== "unborn" || this.#bearing || !this.#isFounder()) return;
+    const voters: Member[] = [];
+    for (const { nodeId, address } of peers) {
+      const id = nodeId === nodeIdOf(self) ? self : this.#promised.get(nodeId);
+      if (id === undefined) return;
+      voters.push({ id, address });
+    }
+    this.#bear({ clusterId: randomHex(random, 32), configuration: { voters } });
+  }
+
+  #takeNotice(birth: Birth): void {
+    const { log, self } = this.#ports;
+    if (log.standing.kind === "born" || this.#bearing || !names(birth.configuration, self)) return;
+    this.#bear(birth);
+  }
+
+  #bear(birth: Birth): void {
+    const { log, born, failed } = this.#ports;
+    this.#bearing = true;
+    log
+      .bear(birth)
+      .then(() => {
+        born(birth);
+        this.repeat();
+      })
+      .catch(failed);
+  }
+
+  #isFounder(): boolean {
+    return (
+      this.#ports.log.standing.kind === "unborn" &&
+      this.#ports.peers[0]?.nodeId === nodeIdOf(this.#ports.self)
+    );
+  }
+}
+
+function names(configuration: Configuration, member: MemberId): boolean {
+  return configuration.voters.some((voter) => voter.id === member);
+}
+
+/**
+ * Ids alone are compared: an address may rightly differ from node to node (names, proxies), and a wrong one is found
+ * out by the hello of whoever answers there.
+ */
+function sameNodes(a: readonly PeerAddress[], b: readonly PeerAddress[]): boolean {
+  return a.length === b.length && a.every((peer, position) => peer.nodeId === b[position]?.nodeId);
+}
+
+function list(peers: readonly PeerAddress[]): string {
+  return peers.map((peer) => peer.nodeId).join(", ");
+}

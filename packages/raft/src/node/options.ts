@@ -1,0 +1,90 @@
+/**
+ * A node's options, resolved once into a full, frozen object. Contradictory ones are refused here, with the numbers
+ * in the message, and nowhere else.
+ */
+import type { CoreOptions } from "../core/contract.ts";
+import { QuorateError } from "../errors.ts";
+
+/** Durations in milliseconds, sizes in bytes. Every member may be left out. */
+export interface RaftOptions {
+  /** How often a leader is heard when nothing happens. Default 50. */
+  readonly heartbeatMs?: number;
+  /** Election timeouts are drawn from [min, max). Defaults 150 and 300, as in the Raft paper. */
+  readonly electionTimeoutMinMs?: number;
+  readonly electionTimeoutMaxMs?: number;
+  /** Appends under way to one peer. Defaults 256 and 8 MiB. */
+  readonly maxInflightAppends?: number;
+  readonly maxInflightBytes?: number;
+  /** Entry bytes in one append. Default 1 MiB; a single larger entry goes alone. */
+  readonly maxAppendBytes?: number;
+  /** Entries that a leader has appended and not yet committed. Defaults 16,384 and 64 MiB. */
+  readonly maxUncommittedEntries?: number;
+  readonly maxUncommittedBytes?: number;
+  /** Reads that wait for a read index. Default 65,536. */
+  readonly maxPendingReads?: number;
+  /** Bytes of applied entries kept in memory for followers that lag. Default 32 MiB. */
+  readonly maxCachedBytes?: number;
+  /** The largest command that `propose` takes. Default 2 MiB. */
+  readonly maxCommandBytes?: number;
+}
+
+export type ResolvedRaftOptions = Readonly<Required<RaftOptions>>;
+
+const MiB = 1_048_576;
+
+const defaults: ResolvedRaftOptions = {
+  heartbeatMs: 50,
+  electionTimeoutMinMs: 150,
+  electionTimeoutMaxMs: 300,
+  maxInflightAppends: 256,
+  maxInflightBytes: 8 * MiB,
+  maxAppendBytes: MiB,
+  maxUncommittedEntries: 16_384,
+  maxUncommittedBytes: 64 * MiB,
+  maxPendingReads: 65_536,
+  maxCachedBytes: 32 * MiB,
+  maxCommandBytes: 2 * MiB,
+};
+
+/** Rejects with `INVALID_OPTIONS`, naming the option and the numbers. */
+export function resolveRaftOptions(options: RaftOptions = {}): ResolvedRaftOptions {
+  const resolved = { ...defaults, ...withoutUndefined(options) };
+  for (const [name, value] of Object.entries(resolved)) {
+    if (!(name in defaults))
+      throw invalid(`${name} is not an option; known are ${Object.keys(defaults).join(", ")}`);
+    if (!Number.isSafeInteger(value) || value < 1) {
+      throw invalid(`${name} is ${String(value)}, but must be a whole number of at least 1`);
+    }
+  }
+  const { heartbeatMs, electionTimeoutMinMs, electionTimeoutMaxMs } = resolved;
+  if (electionTimeoutMinMs >= electionTimeoutMaxMs) {
+    throw invalid(
+      `electionTimeoutMinMs (${electionTimeoutMinMs}) must be below electionTimeoutMaxMs (${electionTimeoutMaxMs}): ` +
+        "timeouts are drawn between the two, and equal ones make elections tie",
+    );
+  }
+  if (heartbeatMs * 2 > electionTimeoutMinMs) {
+    throw invalid(
+      `heartbeatMs (${heartbeatMs}) must be at most half of electionTimeoutMinMs (${electionTimeoutMinMs}): ` +
+        "otherwise one late heartbeat deposes a healthy leader",
+    );
+  }
+  return Object.freeze(resolved);
+}
+
+export function coreOptions(
+  options: ResolvedRaftOptions,
+  self: CoreOptions["self"],
+  seed: number,
+): CoreOptions {
+  const { maxCommandBytes: _, ...rest } = options;
+  return Object.freeze({ ...rest, self, seed });
+}
+
+function withoutUndefined(options: RaftOptions): RaftOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+function invalid(sentence: string): QuorateError {
+  return new QuorateError("INVALID_OPTIONS", `${sentence}.`);
+}

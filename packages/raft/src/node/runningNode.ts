@@ -1,0 +1,350 @@
+/**
+ * A node between its start and its end: unborn, then driven by the core, then closed.
+ *
+ * What comes from peers is sorted here (birth, Raft, or nobody's business) and what callers ask is handed on. Nothing
+ * here decides anything about Raft.
+ */
+import {
+  type Configuration,
+  InvariantError,
+  type MemberId,
+  nodeIdOf,
+  type RoleChange,
+} from "../core/index.ts";
+import { QuorateError } from "../errors.ts";
+import type { BirthMessage, PeerAddress } from "../ports/birthMessages.ts";
+import type {
+  Birth,
+  Cancel,
+  CloseCause,
+  PeerHello,
+  PeerMessage,
+  Refusal,
+  TransportHandlers,
+} from "../ports/index.ts";
+import { BirthProcess } from "./birthProcess.ts";
+import { CoreDriver, type CoreObserver } from "./coreDriver.ts";
+import { coreOptions, type ResolvedRaftOptions } from "./options.ts";
+import { PeerRegistry } from "./peerRegistry.ts";
+import type { Applied, NodeEvent, NodeStatus, RaftNode, ReadPoint, WaitOptions } from "./raftNode.ts";
+import type { StartOptions } from "./start.ts";
+import { nodeStatus } from "./status.ts";
+import { Waiters } from "./waiters.ts";
+
+export interface RunningOptions<Result>
+  extends Omit<StartOptions<Result>, "options" | "logger" | "observer"> {
+  readonly self: MemberId;
+  readonly configuredPeers: readonly PeerAddress[];
+  readonly resolved: ResolvedRaftOptions;
+  readonly logger: NonNullable<StartOptions<Result>["logger"]>;
+  readonly observer: CoreObserver;
+}
+
+const birthRepeatMs = 200;
+const maxComplaints = 16;
+const maxBacklog = 65_536;
+
+export class RunningNode<Result> implements RaftNode<Result> {
+  readonly member: MemberId;
+  readonly closed: Promise<void>;
+  readonly #options: RunningOptions<Result>;
+  readonly #peers: PeerRegistry;
+  readonly #birth: BirthProcess;
+  readonly #waiters = new Waiters<Result>();
+  readonly #listeners = new Set<(event: NodeEvent) => void>();
+  #driver: CoreDriver<Result> | undefined;
+  #complaints: readonly string[] = [];
+  #cancelRepeat: Cancel | undefined;
+  #ending: Promise<void> | undefined;
+  #settleClosed!: { resolve(): void; reject(error: QuorateError): void };
+
+  constructor(options: RunningOptions<Result>) {
+    this.#options = options;
+    this.member = options.self;
+    this.closed = new Promise((resolve, reject) => {
+      this.#settleClosed = { resolve, reject };
+    });
+    // Whoever cares awaits `closed`; for whoever does not, a stopped node is not an unhandled rejection.
+    this.closed.catch(() => {});
+    this.#peers = new PeerRegistry(options.log, options.self, options.configuredPeers);
+    this.#birth = new BirthProcess({
+      log: options.log,
+      random: options.random,
+      self: options.self,
+      peers: options.configuredPeers,
+      send: (to, message) => options.transport.send(to, [message]),
+      born: (birth) => this.#born(birth),
+      complain: (sentence) => this.#complain(sentence),
+      failed: (error) => this.#fail(error),
+    });
+  }
+
+  start(): void {
+    const { log, transport, logger } = this.#options;
+    transport.start(this.#transportHandlers());
+    const { standing } = log;
+    if (standing.kind === "lost") {
+      this.#complain(
+        "The record of this node's membership is gone from its log. It stays mute until a member tells it its cluster " +
+          `again and its log is back at entry ${standing.floor.lastIndex}.`,
+      );
+    }
+    if (standing.kind === "born") this.#run(standing.birth);
+    else transport.setPeers(this.#peers.targets(undefined));
+    this.#birth.start();
+    logger.info({ member: this.member, standing: standing.kind, boot: log.boot }, "The node started.");
+  }
+
+  propose(data: Uint8Array, { signal }: WaitOptions = {}): Promise<Applied<Result>> {
+    const { maxCommandBytes } = this.#options.resolved;
+    if (data.byteLength > maxCommandBytes) {
+      return Promise.reject(
+        new QuorateError(
+          "TOO_LARGE",
+          `The command has ${data.byteLength} bytes; at most ${maxCommandBytes} fit.`,
+        ),
+      );
+    }
+    const driver = this.#readyDriver();
+    if (driver instanceof QuorateError) return Promise.reject(driver);
+    return this.#waiters.proposal(signal, (id) =>
+      driver.push({ kind: "proposed", id, entry: "command", data }),
+    );
+  }
+
+  readIndex({ signal }: WaitOptions = {}): Promise<ReadPoint> {
+    const driver = this.#readyDriver();
+    if (driver instanceof QuorateError) return Promise.reject(driver);
+    return this.#waiters.read(signal, (id) => driver.push({ kind: "readRequested", id }));
+  }
+
+  status(): NodeStatus {
+    return nodeStatus({
+      member: this.member,
+      log: this.#options.log,
+      driver: this.#driver,
+      peers: this.#peers,
+      ownAddress: this.#options.address,
+      complaints: this.#complaints,
+      closed: this.#ending !== undefined,
+    });
+  }
+
+  observe(listener: (event: NodeEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): Promise<void> {
+    return this.#end(undefined);
+  }
+
+  #readyDriver(): CoreDriver<Result> | QuorateError {
+    if (this.#ending !== undefined) return new QuorateError("CLOSED", "This node is closed.");
+    if (this.#driver === undefined) {
+      return new QuorateError(
+        "UNAVAILABLE",
+        "This node does not belong to a cluster yet: it waits for all its peers.",
+        {
+          retryable: true,
+        },
+      );
+    }
+    if (this.#driver.backlog > maxBacklog) {
+      return new QuorateError(
+        "OVERLOADED",
+        "This node has as many requests waiting as it takes. Try again.",
+        {
+          retryable: true,
+        },
+      );
+    }
+    return this.#driver;
+  }
+
+  #transportHandlers(): TransportHandlers {
+    return {
+      hello: () => this.#hello(),
+      admit: (peer) => this.#admit(peer),
+      linked: (peer) => this.#linked(peer),
+      received: (from, sequence, messages) => this.#received(from, sequence, messages),
+      lost: (peer, cause) => this.#lost(peer, cause),
+      refusedBy: (node, refusal) => this.#refusedBy(node, refusal),
+    };
+  }
+
+  #hello(): PeerHello {
+    const { log, address } = this.#options;
+    const clusterId = log.standing.kind === "born" ? log.standing.birth.clusterId : undefined;
+    return { member: this.member, clusterId, boot: log.boot, sequence: log.sequence, address };
+  }
+
+  #admit(peer: PeerHello): Refusal | undefined {
+    const refusal = this.#peers.judge(peer);
+    if (refusal !== undefined) {
+      this.#options.logger.warn(
+        { peer: peer.member, code: refusal.code },
+        `Refused a peer: ${refusal.reason}`,
+      );
+      return refusal;
+    }
+    this.#peers.greeted(peer);
+    this.#remember(peer.member, peer.boot, peer.sequence);
+    return undefined;
+  }
+
+  #remember(peer: MemberId, boot: number, sequence: number): void {
+    this.#options.log.remember(peer, { boot, sequence }).catch((error: unknown) => this.#fail(error));
+  }
+
+  #linked(peer: PeerHello): void {
+    this.#peers.linked(peer);
+    this.#birth.linked(peer.member, peer.clusterId);
+    this.#arrangeRepeat();
+    this.#emit({ kind: "peerLinked", peer: nodeIdOf(peer.member) });
+  }
+
+  #lost(peer: MemberId, cause: CloseCause): void {
+    this.#peers.lost(peer);
+    this.#birth.lost(peer);
+    this.#emit({ kind: "peerLost", peer: nodeIdOf(peer), reason: cause });
+  }
+
+  #received(from: MemberId, sequence: number, messages: readonly PeerMessage[]): void {
+    if (this.#ending !== undefined || this.#peers.isOfOtherCluster(from)) return;
+    const seen = this.#options.log.seen.get(from);
+    if (seen !== undefined && sequence > seen.sequence) this.#remember(from, seen.boot, sequence);
+    for (const message of messages) {
+      if (isBirthMessage(message)) this.#birth.received(from, message);
+      else if (this.#driver !== undefined) {
+        this.#birth.heardAsMember(from);
+        this.#driver.push({ kind: "received", from, message });
+      }
+    }
+  }
+
+  #refusedBy(node: string, refusal: Refusal): void {
+    this.#complain(`${node} refuses this node: ${refusal.reason}`);
+    if (refusal.code !== "rolledBack") return;
+    const { log } = this.#options;
+    log.quarantine(`${node} said: ${refusal.reason}`).then(
+      () => this.#fail(new QuorateError("DATA_LOST", `This node stops, for ${node} said: ${refusal.reason}`)),
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  #born(birth: Birth): void {
+    if (this.#ending !== undefined) return;
+    this.#run(birth);
+    this.#emit({ kind: "born", clusterId: birth.clusterId });
+  }
+
+  #run(birth: Birth): void {
+    const { clock, log, machine, observer, random, resolved, transport } = this.#options;
+    if (log.standing.kind !== "born")
+      throw new InvariantError("a node that runs is born", { member: this.member });
+    this.#driver = new CoreDriver(
+      coreOptions(resolved, this.member, random.uint32()),
+      log.standing.restored,
+      {
+        clock,
+        log,
+        machine,
+        waiters: this.#waiters,
+        observer,
+        send: (to, messages) => transport.send(to, messages),
+        roleChanged: (change) => this.#roleChanged(change),
+        failed: (error) => this.#fail(error),
+      },
+    );
+    this.#checkAddresses(birth.configuration);
+    transport.setPeers(this.#peers.targets(birth.configuration));
+    const { floor } = log.standing.restored;
+    if (floor !== undefined) {
+      this.#complain(
+        `Entries that this node had acknowledged are gone from its log. It stays mute until the leader has brought it ` +
+          `back to entry ${floor.lastIndex}; it needs no help for that as long as a majority of the others is up.`,
+      );
+    }
+  }
+
+  #checkAddresses(configuration: Configuration): void {
+    for (const { nodeId, address } of this.#options.configuredPeers) {
+      const voter = configuration.voters.find((candidate) => nodeIdOf(candidate.id) === nodeId);
+      if (voter?.address === address) continue;
+      const fields = { peer: nodeId, given: address, inLog: voter?.address ?? "not a member" };
+      this.#options.logger.info(fields, "The peers option differs from the log, whose members count.");
+    }
+  }
+
+  #roleChanged({ role, term, leader }: RoleChange): void {
+    this.#options.logger.info({ role, term, leader }, "The role changed.");
+    this.#emit({ kind: "roleChanged", role, term, leader });
+  }
+
+  #arrangeRepeat(): void {
+    if (this.#cancelRepeat !== undefined || this.#ending !== undefined || !this.#birth.busy) return;
+    this.#cancelRepeat = this.#options.clock.after(birthRepeatMs, () => {
+      this.#cancelRepeat = undefined;
+      this.#birth.repeat();
+      this.#arrangeRepeat();
+    });
+  }
+
+  #complain(sentence: string): void {
+    if (this.#complaints.at(-1) === sentence) return;
+    this.#complaints = [...this.#complaints.filter((old) => old !== sentence), sentence].slice(
+      -maxComplaints,
+    );
+    this.#options.logger.warn({ member: this.member }, sentence);
+  }
+
+  #emit(event: NodeEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  #fail(error: unknown): void {
+    if (this.#ending !== undefined) return;
+    const reason = asStopReason(error);
+    this.#options.logger.error(
+      { code: reason.code, cause: String(reason.cause) },
+      `The node stops: ${reason.message}`,
+    );
+    void this.#end(reason);
+  }
+
+  #end(reason: QuorateError | undefined): Promise<void> {
+    this.#ending ??= this.#shutDown(reason);
+    return this.#ending;
+  }
+
+  async #shutDown(reason: QuorateError | undefined): Promise<void> {
+    const { log, transport } = this.#options;
+    this.#driver?.stop();
+    this.#cancelRepeat?.();
+    const why = reason === undefined ? "This node was closed." : `This node stopped: ${reason.message}`;
+    this.#waiters.end(
+      (outcome) => new QuorateError("CLOSED", why, { retryable: true, outcome, cause: reason }),
+    );
+    // Links and log end whatever happens to the other; only a fault of the log itself is worth telling.
+    const [, logClosed] = await Promise.allSettled([transport.close(), log.close()]);
+    if (reason !== undefined) this.#settleClosed.reject(reason);
+    else if (logClosed.status === "rejected") this.#settleClosed.reject(asStopReason(logClosed.reason));
+    else this.#settleClosed.resolve();
+  }
+}
+
+function isBirthMessage(message: PeerMessage): message is BirthMessage {
+  return message.kind.startsWith("birth");
+}
+
+function asStopReason(error: unknown): QuorateError {
+  if (error instanceof QuorateError) return error;
+  if (error instanceof InvariantError) {
+    return new QuorateError("INVARIANT_BROKEN", `${error.message}. Please report it with the node's log.`, {
+      cause: error,
+    });
+  }
+  const text = error instanceof Error ? error.message : String(error);
+  return new QuorateError("MACHINE_FAILED", `The state machine threw: ${text}.`, { cause: error });
+}

@@ -1,0 +1,196 @@
+/**
+ * The promises of a node's callers. Each one ends: with a result, a refusal, or when leadership or the node goes.
+ *
+ * Nothing here decides anything about Raft; it only remembers who asked.
+ */
+import type { ProposalOutcome, ReadOutcome, RefusalReason } from "../core/contract.ts";
+import type { Index, Term } from "../core/types.ts";
+import { QuorateError } from "../errors.ts";
+import type { Applied, ReadPoint } from "./raftNode.ts";
+
+/** A promise that is settled once, from outside, and that an `AbortSignal` can end. */
+interface Waiter<T> {
+  resolve(value: T): void;
+  reject(error: QuorateError): void;
+}
+
+interface Appended<Result> {
+  readonly term: Term;
+  readonly waiter: Waiter<Applied<Result>>;
+}
+
+interface PendingRead {
+  readonly point: ReadPoint;
+  readonly waiter: Waiter<ReadPoint>;
+}
+
+export class Waiters<Result> {
+  #nextId = 1;
+  /** Proposed in this turn and not yet answered by the core. */
+  readonly #proposed = new Map<number, Waiter<Applied<Result>>>();
+  /** In the log, not yet applied; keyed by index. */
+  readonly #appended = new Map<Index, Appended<Result>>();
+  /** Waiting for a read index. */
+  readonly #reading = new Map<number, Waiter<ReadPoint>>();
+  /** Has a read index, waits until it is applied. In no order: there are few. */
+  #confirmed: PendingRead[] = [];
+
+  /** How many callers wait. */
+  get size(): number {
+    return this.#proposed.size + this.#appended.size + this.#reading.size + this.#confirmed.length;
+  }
+
+  /** How many callers the core has not answered yet. */
+  get unanswered(): number {
+    return this.#proposed.size + this.#reading.size;
+  }
+
+  proposal(signal: AbortSignal | undefined, start: (id: number) => void): Promise<Applied<Result>> {
+    const id = this.#nextId++;
+    return waiting(signal, "unknown", (waiter) => {
+      this.#proposed.set(id, waiter);
+      start(id);
+    });
+  }
+
+  read(signal: AbortSignal | undefined, start: (id: number) => void): Promise<ReadPoint> {
+    const id = this.#nextId++;
+    return waiting(signal, "none", (waiter) => {
+      this.#reading.set(id, waiter);
+      start(id);
+    });
+  }
+
+  proposalAnswered(outcome: ProposalOutcome): void {
+    const waiter = this.#proposed.get(outcome.id);
+    if (waiter === undefined) return;
+    this.#proposed.delete(outcome.id);
+    if (outcome.kind === "appended") this.#appended.set(outcome.index, { term: outcome.term, waiter });
+    else waiter.reject(refusal(outcome.reason));
+  }
+
+  readAnswered(outcome: ReadOutcome, appliedIndex: Index): void {
+    const waiter = this.#reading.get(outcome.id);
+    if (waiter === undefined) return;
+    this.#reading.delete(outcome.id);
+    if (outcome.kind === "refused") {
+      waiter.reject(refusal(outcome.reason));
+      return;
+    }
+    const { index, term, asLeader } = outcome;
+    const point = { index, term, asLeader };
+    if (index <= appliedIndex) waiter.resolve(point);
+    else this.#confirmed.push({ point, waiter });
+  }
+
+  entryApplied(index: Index, term: Term, result: Result): void {
+    const appended = this.#appended.get(index);
+    if (appended === undefined) return;
+    this.#appended.delete(index);
+    if (appended.term === term) appended.waiter.resolve({ index, term, result });
+    else appended.waiter.reject(lost());
+  }
+
+  appliedUpTo(appliedIndex: Index): void {
+    if (this.#confirmed.length === 0) return;
+    const ready = this.#confirmed.filter((read) => read.point.index <= appliedIndex);
+    if (ready.length === 0) return;
+    this.#confirmed = this.#confirmed.filter((read) => read.point.index > appliedIndex);
+    for (const read of ready) read.waiter.resolve(read.point);
+  }
+
+  /** Leadership went: what was appended may still commit under the next leader, or not. */
+  leadershipLost(): void {
+    const appended = [...this.#appended.values()];
+    this.#appended.clear();
+    for (const { waiter } of appended) {
+      waiter.reject(
+        new QuorateError(
+          "PROPOSAL_LOST",
+          "This node lost leadership while the write was under way; it may have been kept. " +
+            "Read the key to see, or write through a session, which retries safely.",
+          { retryable: true, outcome: "unknown" },
+        ),
+      );
+    }
+  }
+
+  /** The node ends. */
+  end(error: (outcome: "none" | "unknown") => QuorateError): void {
+    const reads = [...this.#reading.values(), ...this.#confirmed.map((read) => read.waiter)];
+    const proposals = [
+      ...this.#proposed.values(),
+      ...[...this.#appended.values()].map((entry) => entry.waiter),
+    ];
+    this.#reading.clear();
+    this.#confirmed = [];
+    this.#proposed.clear();
+    this.#appended.clear();
+    for (const waiter of reads) waiter.reject(error("none"));
+    for (const waiter of proposals) waiter.reject(error("unknown"));
+  }
+}
+
+function waiting<T>(
+  signal: AbortSignal | undefined,
+  outcomeOfAbort: "none" | "unknown",
+  register: (waiter: Waiter<T>) => void,
+): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(aborted("none", signal));
+      return;
+    }
+    // An aborted waiter stays registered until the core answers it: that is bounded, and settling twice is harmless.
+    const abort = (): void => reject(aborted(outcomeOfAbort, signal));
+    signal?.addEventListener("abort", abort, { once: true });
+    register({
+      resolve(value) {
+        signal?.removeEventListener("abort", abort);
+        resolve(value);
+      },
+      reject(error) {
+        signal?.removeEventListener("abort", abort);
+        reject(error);
+      },
+    });
+  });
+}
+
+function aborted(outcome: "none" | "unknown", signal: AbortSignal | undefined): QuorateError {
+  return new QuorateError("ABORTED", "The caller's signal ended the waiting.", {
+    outcome,
+    cause: signal?.reason,
+  });
+}
+
+function lost(): QuorateError {
+  return new QuorateError(
+    "PROPOSAL_LOST",
+    "Another leader's entry took the write's place; it had no effect.",
+    {
+      retryable: true,
+    },
+  );
+}
+
+function refusal(reason: RefusalReason): QuorateError {
+  switch (reason) {
+    case "notLeader":
+      return new QuorateError("NOT_LEADER", "This node does not lead, or cannot reach the leader now.", {
+        retryable: true,
+      });
+    case "overloaded":
+      return new QuorateError(
+        "OVERLOADED",
+        "This node has as many requests under way as it takes. Try again.",
+        {
+          retryable: true,
+        },
+      );
+    case "mute":
+      return new QuorateError("UNAVAILABLE", "This node lost part of its log and is catching up.", {
+        retryable: true,
+      });
+  }
+}
