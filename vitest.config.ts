@@ -1,3 +1,4 @@
+/** How the tests run: on the sources, in processes of their own. */
 import { defineConfig } from "vitest/config";
 
 /** Tests read the sources (condition `development`); process tests run the built command, which `pnpm test` builds first. */
