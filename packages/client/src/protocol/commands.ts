@@ -67,5 +67,7 @@ export type CommandResult =
   | { readonly kind: "alreadyAcknowledged" }
   | { readonly kind: "beyondWindow" }
   | { readonly kind: "malformed"; readonly reason: string }
+  /** A limit of the store is reached, and the command did nothing. Its sequence is used up like any other's. */
+  | { readonly kind: "refused"; readonly reason: string }
   /** The answer to an entry that is no command (a leader's no-op, a configuration), or to an expiry out of date. */
   | { readonly kind: "nothing" };

@@ -1,3 +1,10 @@
 /** The words that client and server share. Pure. */
+export * from "./commandCodec.ts";
 export * from "./commands.ts";
+export * from "./failures.ts";
+export * from "./limits.ts";
+export * from "./requestCodec.ts";
 export type * from "./requests.ts";
+export * from "./responseCodec.ts";
+export { unreachable } from "./unreachable.ts";
+export * from "./utf8.ts";

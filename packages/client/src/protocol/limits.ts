@@ -1,0 +1,62 @@
+/**
+ * The limits of the protocol and of the store, and the checks of keys, values and time-to-live against them.
+ *
+ * These are constants of the protocol's version, the same on every node: `apply` may therefore use them. A limit that
+ * an operator can set is checked before proposing, never here.
+ */
+import type { ByteString } from "./commands.ts";
+
+export const maxKeyBytes = 4_096;
+
+/** A bound of a range may lie just after the longest key: the key and one zero byte. */
+export const maxRangeBoundBytes: number = maxKeyBytes + 1;
+
+export const maxValueBytes = 1_048_576;
+
+/** An encoded proposal, and so an entry. Above the largest key and value together, with room for what comes later. */
+export const maxRequestBytes = 1_572_864;
+
+export const maxListLimit = 10_000;
+export const defaultListLimit = 1_000;
+
+/** A page of a list ends before its pairs would exceed this, but has one pair at least. */
+export const maxPageBytes = 1_048_576;
+
+/** Counted for each pair of a page besides the bytes of its key and value. */
+export const pairOverheadBytes = 64;
+
+/**
+ * Four times the default maximal election timeout (300 ms): a session outlives one change of leader. The server
+ * checks it, against its own election timeout; the state machine, which may not know that, takes any TTL from 1 ms.
+ */
+export const minSessionTtlMs = 1_200;
+export const maxSessionTtlMs = 86_400_000;
+export const defaultSessionTtlMs = 15_000;
+
+/** Sessions alive at once in one store. */
+export const maxSessions = 100_000;
+
+/** The longest delay that timers of Node.js take. */
+export const maxRequestTimeoutMs = 2_147_483_647;
+
+export const maxIdChars = 128;
+export const maxEndpointChars = 2_048;
+export const maxCodeChars = 64;
+/** Longer sentences are cut off by the sender. */
+export const maxMessageChars = 4_096;
+export const maxReportedMembers = 256;
+export const maxComplaints = 256;
+
+/** A key is 1 to 4,096 bytes. */
+export function isKey(key: ByteString): boolean {
+  return key.length >= 1 && key.length <= maxKeyBytes && isByteString(key);
+}
+
+/** Each character is one byte. */
+export function isByteString(text: string): boolean {
+  return !/[\u0100-\uffff]/.test(text);
+}
+
+export function isSessionTtl(ttlMs: number): boolean {
+  return Number.isSafeInteger(ttlMs) && ttlMs >= 1 && ttlMs <= maxSessionTtlMs;
+}

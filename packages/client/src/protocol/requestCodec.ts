@@ -1,0 +1,108 @@
+/**
+ * Requests as positional arrays, which the transport packs: `[id, timeoutMs, kind, ...fields]`.
+ *
+ * A frame is an array of requests, bounded by the frame's bytes. Nothing is trusted: each field's shape and range is
+ * checked, and one wrong field refuses the whole frame, since its sender is broken or hostile.
+ *
+ * Keys travel as strings of one character a byte. ASCII keys, so nearly all of them, then cost neither a conversion
+ * nor an extra byte; a byte from 0x80 costs two. Byte arrays would cost an object and a conversion for every key.
+ */
+import { maxListLimit, maxRequestBytes, maxRequestTimeoutMs } from "./limits.ts";
+import type { Consistency, Request, RequestBody } from "./requests.ts";
+import { unreachable } from "./unreachable.ts";
+import {
+  copyOf,
+  everyItem,
+  isBoolean,
+  isBytes,
+  isInteger,
+  isRangeBound,
+  isTuple,
+  isWireKey,
+  wordAt,
+} from "./wireFields.ts";
+
+/** By their numbers on the wire: only ever add at the end. */
+const bodyKinds = ["execute", "get", "list", "keepAlive", "status"] as const;
+const consistencies: readonly Consistency[] = ["linearizable", "local"];
+
+/** One frame. */
+export function requestsToWire(requests: readonly Request[]): unknown[] {
+  return requests.map(requestToWire);
+}
+
+/** Undefined where anything is wrong with any of them. */
+export function requestsFromWire(value: unknown): Request[] | undefined {
+  return everyItem(value, Number.MAX_SAFE_INTEGER, requestFromWire);
+}
+
+export function requestToWire(request: Request): unknown[] {
+  const { id, timeoutMs, body } = request;
+  const kind = bodyKinds.indexOf(body.kind);
+  switch (body.kind) {
+    case "execute":
+      return [id, timeoutMs, kind, body.proposal];
+    case "get":
+      return [id, timeoutMs, kind, body.key, consistencies.indexOf(body.consistency)];
+    case "list": {
+      const { range, limit, reverse, keysOnly } = body;
+      const consistency = consistencies.indexOf(body.consistency);
+      return [id, timeoutMs, kind, range.from, range.to, limit, reverse, keysOnly, consistency];
+    }
+    case "keepAlive":
+      return [id, timeoutMs, kind, body.session];
+    case "status":
+      return [id, timeoutMs, kind];
+    default:
+      return unreachable(body);
+  }
+}
+
+/** The request holds nothing of the frame: a proposal, which outlives it in the log, is copied. */
+export function requestFromWire(value: unknown): Request | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const fields: readonly unknown[] = value;
+  const [id, timeoutMs, kind] = fields;
+  if (!isInteger(id, 0) || !isInteger(timeoutMs, 1, maxRequestTimeoutMs)) return undefined;
+  const body = bodyFromWire(wordAt(bodyKinds, kind), fields);
+  return body === undefined ? undefined : { id, timeoutMs, body };
+}
+
+function bodyFromWire(
+  kind: RequestBody["kind"] | undefined,
+  fields: readonly unknown[],
+): RequestBody | undefined {
+  switch (kind) {
+    case undefined:
+      return undefined;
+    case "execute": {
+      const proposal = fields[3];
+      if (!isTuple(fields, 4) || !isBytes(proposal, maxRequestBytes)) return undefined;
+      return { kind, proposal: copyOf(proposal) };
+    }
+    case "get": {
+      const key = fields[3];
+      const consistency = wordAt(consistencies, fields[4]);
+      if (!isTuple(fields, 5) || !isWireKey(key) || consistency === undefined) return undefined;
+      return { kind, key, consistency };
+    }
+    case "list":
+      return isTuple(fields, 9) ? listFromWire(fields) : undefined;
+    case "keepAlive": {
+      const session = fields[3];
+      return isTuple(fields, 4) && isInteger(session, 1) ? { kind, session } : undefined;
+    }
+    case "status":
+      return isTuple(fields, 3) ? { kind } : undefined;
+    default:
+      return unreachable(kind);
+  }
+}
+
+function listFromWire(fields: readonly unknown[]): RequestBody | undefined {
+  const [, , , from, to, limit, reverse, keysOnly] = fields;
+  const consistency = wordAt(consistencies, fields[8]);
+  if (!isRangeBound(from) || !isRangeBound(to) || !isInteger(limit, 1, maxListLimit)) return undefined;
+  if (!isBoolean(reverse) || !isBoolean(keysOnly) || consistency === undefined) return undefined;
+  return { kind: "list", range: { from, to }, limit, reverse, keysOnly, consistency };
+}

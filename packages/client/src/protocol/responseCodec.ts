@@ -1,0 +1,208 @@
+/**
+ * Responses as positional arrays, which the transport packs: `[id, kind, ...fields]`.
+ *
+ * Checked field by field like requests (requestCodec.ts). Texts and lists that could be longer than the client takes
+ * are cut by the sender, so that a long complaint never makes a whole frame unreadable.
+ */
+import type { Format } from "./commands.ts";
+import {
+  maxCodeChars,
+  maxComplaints,
+  maxEndpointChars,
+  maxIdChars,
+  maxListLimit,
+  maxMessageChars,
+  maxReportedMembers,
+  maxValueBytes,
+} from "./limits.ts";
+import type {
+  Failure,
+  ReportedMember,
+  ReportedStatus,
+  Response,
+  ResponseBody,
+  StoredPair,
+} from "./requests.ts";
+import { resultFromWire, resultToWire } from "./resultCodec.ts";
+import { unreachable } from "./unreachable.ts";
+import {
+  copyOf,
+  everyItem,
+  isBoolean,
+  isBytes,
+  isInteger,
+  isText,
+  isTuple,
+  isWireKey,
+  wordAt,
+} from "./wireFields.ts";
+
+/** By their numbers on the wire: only ever add at the end. */
+const bodyKinds = ["executed", "got", "listed", "keptAlive", "status", "failed"] as const;
+const formats: readonly Format[] = ["bytes", "text", "json"];
+const outcomes: readonly Failure["outcome"][] = ["none", "unknown"];
+const standings: readonly ReportedStatus["standing"][] = ["unborn", "lost", "born", "closed"];
+const roles: readonly ReportedStatus["role"][] = ["follower", "preCandidate", "candidate", "leader"];
+
+/** One frame. */
+export function responsesToWire(responses: readonly Response[]): unknown[] {
+  return responses.map(responseToWire);
+}
+
+/** Undefined where anything is wrong with any of them. */
+export function responsesFromWire(value: unknown): Response[] | undefined {
+  return everyItem(value, Number.MAX_SAFE_INTEGER, responseFromWire);
+}
+
+export function responseToWire(response: Response): unknown[] {
+  const { id, body } = response;
+  const kind = bodyKinds.indexOf(body.kind);
+  switch (body.kind) {
+    case "executed":
+      return [id, kind, resultToWire(body.result)];
+    case "got":
+      return [id, kind, body.pair === undefined ? null : pairToWire(body.pair), body.revision];
+    case "listed":
+      return [id, kind, body.pairs.map(pairToWire), body.more, body.revision];
+    case "keptAlive":
+      return [id, kind, body.alive];
+    case "status":
+      return [id, kind, statusToWire(body.status)];
+    case "failed":
+      return [id, kind, failureToWire(body.failure)];
+    default:
+      return unreachable(body);
+  }
+}
+
+/** The response holds nothing of the frame: values are copied, since its user may keep one of them for long. */
+export function responseFromWire(value: unknown): Response | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const fields: readonly unknown[] = value;
+  const [id, kind] = fields;
+  if (!isInteger(id, 0)) return undefined;
+  const body = bodyFromWire(wordAt(bodyKinds, kind), fields);
+  return body === undefined ? undefined : { id, body };
+}
+
+function bodyFromWire(
+  kind: ResponseBody["kind"] | undefined,
+  fields: readonly unknown[],
+): ResponseBody | undefined {
+  switch (kind) {
+    case undefined:
+      return undefined;
+    case "executed": {
+      const result = isTuple(fields, 3) ? resultFromWire(fields[2]) : undefined;
+      return result === undefined ? undefined : { kind, result };
+    }
+    case "got":
+      return isTuple(fields, 4) ? gotFromWire(fields[2], fields[3]) : undefined;
+    case "listed": {
+      const [, , items, more, revision] = fields;
+      const pairs = isTuple(fields, 5) ? everyItem(items, maxListLimit, pairFromWire) : undefined;
+      if (pairs === undefined || !isBoolean(more) || !isInteger(revision, 0)) return undefined;
+      return { kind, pairs, more, revision };
+    }
+    case "keptAlive": {
+      const alive = fields[2];
+      return isTuple(fields, 3) && isBoolean(alive) ? { kind, alive } : undefined;
+    }
+    case "status": {
+      const status = isTuple(fields, 3) ? statusFromWire(fields[2]) : undefined;
+      return status === undefined ? undefined : { kind, status };
+    }
+    case "failed": {
+      const failure = isTuple(fields, 3) ? failureFromWire(fields[2]) : undefined;
+      return failure === undefined ? undefined : { kind, failure };
+    }
+    default:
+      return unreachable(kind);
+  }
+}
+
+function gotFromWire(item: unknown, revision: unknown): ResponseBody | undefined {
+  const pair = item === null ? undefined : pairFromWire(item);
+  if ((pair === undefined && item !== null) || !isInteger(revision, 0)) return undefined;
+  return { kind: "got", pair, revision };
+}
+
+function pairToWire(pair: StoredPair): unknown[] {
+  const { key, value, createRevision, modRevision, version } = pair;
+  return [key, value, formats.indexOf(pair.format), createRevision, modRevision, version];
+}
+
+function pairFromWire(value: unknown): StoredPair | undefined {
+  if (!isTuple(value, 6)) return undefined;
+  const [key, bytes, , createRevision, modRevision, version] = value;
+  const format = wordAt(formats, value[2]);
+  if (!isWireKey(key) || !isBytes(bytes, maxValueBytes) || format === undefined) return undefined;
+  if (!isInteger(createRevision, 1) || !isInteger(modRevision, 1) || !isInteger(version, 1)) return undefined;
+  return { key, value: copyOf(bytes), format, createRevision, modRevision, version };
+}
+
+function failureToWire(failure: Failure): unknown[] {
+  return [
+    failure.code.slice(0, maxCodeChars),
+    failure.message.slice(0, maxMessageChars),
+    failure.retryable,
+    outcomes.indexOf(failure.outcome),
+    failure.leaderEndpoint.slice(0, maxEndpointChars),
+  ];
+}
+
+function failureFromWire(value: unknown): Failure | undefined {
+  if (!isTuple(value, 5)) return undefined;
+  const [code, message, retryable, , leaderEndpoint] = value;
+  const outcome = wordAt(outcomes, value[3]);
+  if (!isText(code, maxCodeChars) || !isText(message, maxMessageChars)) return undefined;
+  if (!isBoolean(retryable) || outcome === undefined || !isText(leaderEndpoint, maxEndpointChars))
+    return undefined;
+  return { code, message, retryable, outcome, leaderEndpoint };
+}
+
+function statusToWire(status: ReportedStatus): unknown[] {
+  return [
+    status.id,
+    status.pid,
+    standings.indexOf(status.standing),
+    status.clusterId,
+    roles.indexOf(status.role),
+    status.term,
+    status.leader,
+    status.commitIndex,
+    status.appliedIndex,
+    status.lastIndex,
+    status.revision,
+    status.mute,
+    status.members.slice(0, maxReportedMembers).map((member) => [member.id, member.endpoint]),
+    status.complaints.slice(0, maxComplaints).map((complaint) => complaint.slice(0, maxMessageChars)),
+  ];
+}
+
+function statusFromWire(value: unknown): ReportedStatus | undefined {
+  if (!isTuple(value, 14)) return undefined;
+  const [id, pid, , clusterId, , term, leader, commitIndex, appliedIndex, lastIndex, revision, mute] = value;
+  const standing = wordAt(standings, value[2]);
+  const role = wordAt(roles, value[4]);
+  const members = everyItem(value[12], maxReportedMembers, memberFromWire);
+  const complaints = everyItem(value[13], maxComplaints, complaintFromWire);
+  if (!isText(id, maxIdChars) || !isText(clusterId, maxIdChars) || !isText(leader, maxIdChars))
+    return undefined;
+  if (!isInteger(pid, 0) || !isInteger(term, 0) || !isInteger(revision, 0)) return undefined;
+  if (!isInteger(commitIndex, 0) || !isInteger(appliedIndex, 0) || !isInteger(lastIndex, 0)) return undefined;
+  if (standing === undefined || role === undefined || !isBoolean(mute)) return undefined;
+  if (members === undefined || complaints === undefined) return undefined;
+  const counters = { term, commitIndex, appliedIndex, lastIndex, revision };
+  return { id, pid, standing, clusterId, role, leader, ...counters, mute, members, complaints };
+}
+
+function memberFromWire(value: unknown): ReportedMember | undefined {
+  if (!isTuple(value, 2)) return undefined;
+  const [id, endpoint] = value;
+  return isText(id, maxIdChars) && isText(endpoint, maxEndpointChars) ? { id, endpoint } : undefined;
+}
+
+function complaintFromWire(value: unknown): string | undefined {
+  return isText(value, maxMessageChars) ? value : undefined;
+}

@@ -1,0 +1,166 @@
+/** Everything that the client protocol can say, for property tests. */
+import type {
+  ByteString,
+  Command,
+  CommandResult,
+  Condition,
+  Failure,
+  Format,
+  KeyRange,
+  Origin,
+  Proposal,
+  ReportedStatus,
+  Request,
+  RequestBody,
+  Response,
+  ResponseBody,
+  StoredPair,
+} from "@quorate/client/protocol";
+import fc from "fast-check";
+
+const byteChar: fc.Arbitrary<string> = fc
+  .integer({ min: 0, max: 255 })
+  .map((byte) => String.fromCharCode(byte));
+
+export function byteStrings(minLength: number, maxLength: number): fc.Arbitrary<ByteString> {
+  return fc.string({ unit: byteChar, minLength, maxLength });
+}
+
+export const keys: fc.Arbitrary<ByteString> = byteStrings(1, 24);
+export const values: fc.Arbitrary<Uint8Array> = fc.uint8Array({ maxLength: 40 });
+export const formats: fc.Arbitrary<Format> = fc.constantFrom<Format>("bytes", "text", "json");
+
+const naturals = fc.oneof(fc.nat(300), fc.maxSafeNat());
+const counts = naturals.map((value) => Math.max(1, value));
+
+export const conditions: fc.Arbitrary<Condition> = fc.oneof(
+  fc.constant<Condition>({ kind: "none" }),
+  fc.constant<Condition>({ kind: "absent" }),
+  fc.record({ kind: fc.constant("revision" as const), revision: naturals }),
+);
+
+export const commands: fc.Arbitrary<Command> = fc.oneof(
+  fc.record({
+    kind: fc.constant("put" as const),
+    key: keys,
+    value: values,
+    format: formats,
+    condition: conditions,
+  }),
+  fc.record({ kind: fc.constant("delete" as const), key: keys, condition: conditions }),
+  fc.record({ kind: fc.constant("openSession" as const), ttlMs: fc.integer({ min: 1, max: 86_400_000 }) }),
+  fc.record({ kind: fc.constant("closeSession" as const), session: counts }),
+  fc.record({ kind: fc.constant("expireSession" as const), session: counts, term: counts }),
+);
+
+export const origins: fc.Arbitrary<Origin> = fc.oneof(
+  fc.constant<Origin>({ kind: "anonymous" }),
+  fc.record({
+    kind: fc.constant("session" as const),
+    session: counts,
+    sequence: counts,
+    ackedBelow: naturals,
+  }),
+);
+
+export const proposals: fc.Arbitrary<Proposal> = fc.record({ origin: origins, command: commands });
+
+const ranges: fc.Arbitrary<KeyRange> = fc.record({ from: byteStrings(0, 8), to: byteStrings(0, 8) });
+const consistencies = fc.constantFrom("linearizable" as const, "local" as const);
+
+const requestBodies: fc.Arbitrary<RequestBody> = fc.oneof(
+  fc.record({ kind: fc.constant("execute" as const), proposal: values }),
+  fc.record({ kind: fc.constant("get" as const), key: keys, consistency: consistencies }),
+  fc.record({
+    kind: fc.constant("list" as const),
+    range: ranges,
+    limit: fc.integer({ min: 1, max: 10_000 }),
+    reverse: fc.boolean(),
+    keysOnly: fc.boolean(),
+    consistency: consistencies,
+  }),
+  fc.record({ kind: fc.constant("keepAlive" as const), session: counts }),
+  fc.constant<RequestBody>({ kind: "status" }),
+);
+
+export const requests: fc.Arbitrary<Request> = fc.record({
+  id: naturals,
+  timeoutMs: fc.integer({ min: 1, max: 2_147_483_647 }),
+  body: requestBodies,
+});
+
+export const results: fc.Arbitrary<CommandResult> = fc.oneof(
+  fc.record({ kind: fc.constant("put" as const), revision: counts }),
+  fc.record({ kind: fc.constant("deleted" as const), revision: naturals, existed: fc.boolean() }),
+  fc.record({ kind: fc.constant("conflict" as const), modRevision: naturals }),
+  fc.record({ kind: fc.constant("sessionOpened" as const), session: counts }),
+  fc.record({ kind: fc.constant("sessionClosed" as const), existed: fc.boolean() }),
+  fc.record({ kind: fc.constantFrom("malformed" as const, "refused" as const), reason: fc.string() }),
+  fc.record({
+    kind: fc.constantFrom(
+      "sessionEnded" as const,
+      "alreadyAcknowledged" as const,
+      "beyondWindow" as const,
+      "nothing" as const,
+    ),
+  }),
+);
+
+const pairs: fc.Arbitrary<StoredPair> = fc.record({
+  key: keys,
+  value: values,
+  format: formats,
+  createRevision: counts,
+  modRevision: counts,
+  version: counts,
+});
+
+const failures: fc.Arbitrary<Failure> = fc.record({
+  code: fc.string(),
+  message: fc.string({ unit: "grapheme" }),
+  retryable: fc.boolean(),
+  outcome: fc.constantFrom("none" as const, "unknown" as const),
+  leaderEndpoint: fc.string(),
+});
+
+const statuses: fc.Arbitrary<ReportedStatus> = fc.record({
+  id: fc.string(),
+  pid: naturals,
+  standing: fc.constantFrom("unborn" as const, "lost" as const, "born" as const, "closed" as const),
+  clusterId: fc.string(),
+  role: fc.constantFrom(
+    "follower" as const,
+    "preCandidate" as const,
+    "candidate" as const,
+    "leader" as const,
+  ),
+  term: naturals,
+  leader: fc.string(),
+  commitIndex: naturals,
+  appliedIndex: naturals,
+  lastIndex: naturals,
+  revision: naturals,
+  mute: fc.boolean(),
+  members: fc.array(fc.record({ id: fc.string(), endpoint: fc.webUrl() }), { maxLength: 5 }),
+  complaints: fc.array(fc.string(), { maxLength: 3 }),
+});
+
+const responseBodies: fc.Arbitrary<ResponseBody> = fc.oneof(
+  fc.record({ kind: fc.constant("executed" as const), result: results }),
+  fc.record({
+    kind: fc.constant("got" as const),
+    pair: fc.option(pairs, { nil: undefined }),
+    revision: naturals,
+  }),
+  fc.record({
+    kind: fc.constant("listed" as const),
+    pairs: fc.array(pairs, { maxLength: 5 }),
+    more: fc.boolean(),
+    revision: naturals,
+  }),
+  fc.record({ kind: fc.constant("keptAlive" as const), alive: fc.boolean() }),
+  fc.record({ kind: fc.constant("status" as const), status: statuses }),
+  fc.record({ kind: fc.constant("failed" as const), failure: failures }),
+);
+
+export const responses: fc.Arbitrary<Response> = fc.record({ id: naturals, body: responseBodies });

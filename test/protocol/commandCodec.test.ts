@@ -1,0 +1,169 @@
+import {
+  type Command,
+  decodeProposal,
+  encodeProposal,
+  maxKeyBytes,
+  maxRequestBytes,
+  maxValueBytes,
+  type Proposal,
+  peekCommandKind,
+} from "@quorate/client/protocol";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { proposals } from "./arbitraries.ts";
+
+const anonymous = { kind: "anonymous" } as const;
+
+function put(key: string, value: Uint8Array): Proposal {
+  return {
+    origin: anonymous,
+    command: { kind: "put", key, value, format: "bytes", condition: { kind: "none" } },
+  };
+}
+
+function reasonFor(bytes: readonly number[]): string {
+  const decoded = decodeProposal(Uint8Array.from(bytes));
+  return decoded.kind === "malformed" ? decoded.reason : "none";
+}
+
+describe("an encoded proposal", () => {
+  it("decodes to the proposal that was encoded", () => {
+    fc.assert(
+      fc.property(proposals, (proposal) => {
+        const bytes = encodeProposal(proposal);
+        expect(decodeProposal(bytes)).toEqual({ kind: "proposal", proposal });
+        expect(peekCommandKind(bytes)).toBe(proposal.command.kind);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("is refused when a byte is missing or added", () => {
+    fc.assert(
+      fc.property(proposals, fc.nat(), fc.integer({ min: 0, max: 255 }), (proposal, cut, added) => {
+        const bytes = encodeProposal(proposal);
+        expect(decodeProposal(bytes.subarray(0, cut % bytes.length)).kind).toBe("malformed");
+        expect(decodeProposal(Uint8Array.from([...bytes, added])).kind).toBe("malformed");
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("is the only encoding of its proposal: whatever decodes encodes to the same bytes", () => {
+    const mutated = fc
+      .tuple(proposals, fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 3 }))
+      .map(([proposal, changes]) => {
+        const bytes = encodeProposal(proposal);
+        for (const [at, byte] of changes) bytes[at % bytes.length] = byte;
+        return bytes;
+      });
+    const random = fc.uint8Array({ maxLength: 24 }).map((bytes) => Uint8Array.from([1, ...bytes]));
+    let decodable = 0;
+    fc.assert(
+      fc.property(fc.oneof(mutated, random), (bytes) => {
+        const decoded = decodeProposal(bytes);
+        if (decoded.kind === "malformed") return;
+        decodable += 1;
+        expect(encodeProposal(decoded.proposal)).toEqual(bytes);
+      }),
+      { numRuns: 5_000 },
+    );
+    expect(decodable).toBeGreaterThan(100);
+  });
+
+  it("gives an answer to any bytes", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
+        expect(["proposal", "malformed"]).toContain(decodeProposal(bytes).kind);
+        peekCommandKind(bytes);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("keeps its layout: old entries stay in logs", () => {
+    const proposal: Proposal = {
+      origin: { kind: "session", session: 7, sequence: 300, ackedBelow: 299 },
+      command: {
+        kind: "put",
+        key: "a\u00ff",
+        value: Uint8Array.of(9, 8),
+        format: "json",
+        condition: { kind: "revision", revision: 2 ** 53 - 1 },
+      },
+    };
+    const max = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f];
+    expect([...encodeProposal(proposal)]).toEqual([
+      1,
+      0,
+      1,
+      7,
+      0xac,
+      0x02,
+      0xab,
+      0x02,
+      2,
+      2,
+      ...max,
+      2,
+      97,
+      255,
+      2,
+      9,
+      8,
+    ]);
+    const numbers: readonly (readonly [Command, readonly number[]])[] = [
+      [{ kind: "delete", key: "k", condition: { kind: "absent" } }, [1, 1, 0, 1, 1, 107]],
+      [{ kind: "openSession", ttlMs: 1_200 }, [1, 2, 0, 0xb0, 0x09]],
+      [{ kind: "closeSession", session: 5 }, [1, 3, 0, 5]],
+      [{ kind: "expireSession", session: 5, term: 2 }, [1, 4, 0, 5, 2]],
+    ];
+    for (const [command, bytes] of numbers) {
+      expect([...encodeProposal({ origin: anonymous, command })]).toEqual(bytes);
+    }
+  });
+
+  it.each([
+    ["nothing", [], "The command is malformed: it ends before its version."],
+    ["another version", [2, 3, 0, 5], "its version is 2, not 1"],
+    ["an unknown command", [1, 9, 0, 5], "its command is unknown"],
+    ["an unknown origin", [1, 3, 2, 5], "its origin is unknown"],
+    ["a longer varint than needed", [1, 3, 0, 0x85, 0], "its session is not of the fewest bytes"],
+    [
+      "a varint of 2^53",
+      [1, 3, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x10],
+      "its session is above 2^53 - 1",
+    ],
+    ["a varint without an end", [1, 3, 0, ...Array<number>(20).fill(0xff)], "its session is above 2^53 - 1"],
+    ["session 0", [1, 3, 0, 0], "its session is no integer from 1"],
+    ["an empty key", [1, 1, 0, 0, 0], "its key is not 1 to 4096 bytes"],
+    ["a key that is not all there", [1, 1, 0, 0, 3, 97], "it ends before its key"],
+    [
+      "a key of 4,097 bytes",
+      [1, 1, 0, 0, 0x81, 0x20, ...Array<number>(4_097).fill(97)],
+      "longer than 4096 bytes",
+    ],
+    ["trailing bytes", [1, 3, 0, 5, 0], "it has bytes after its end"],
+    ["a TTL of 0", [1, 2, 0, 0], "its time to live is not from 1 to 86400000 milliseconds"],
+  ])("of %s is refused with the reason", (_what, bytes, reason) => {
+    expect(reasonFor(bytes)).toContain(reason);
+  });
+
+  it("holds none of the buffer that it came in", () => {
+    const frame = Buffer.from(encodeProposal(put("k", Uint8Array.of(1, 2, 3))));
+    const decoded = decodeProposal(frame);
+    frame.fill(0xee);
+    expect(decoded).toEqual({ kind: "proposal", proposal: put("k", Uint8Array.of(1, 2, 3)) });
+  });
+
+  it("takes the longest key and value, within the largest request, and refuses one byte more", () => {
+    const largest = put("\u00ff".repeat(maxKeyBytes), new Uint8Array(maxValueBytes).fill(7));
+    const bytes = encodeProposal(largest);
+    expect(bytes.length).toBeLessThan(maxRequestBytes);
+    expect(decodeProposal(bytes).kind).toBe("proposal");
+    expect(() => encodeProposal(put("k".repeat(maxKeyBytes + 1), new Uint8Array()))).toThrow(RangeError);
+    expect(() => encodeProposal(put("k", new Uint8Array(maxValueBytes + 1)))).toThrow(RangeError);
+    expect(() => encodeProposal(put("\u0100", new Uint8Array()))).toThrow(RangeError);
+    expect(() => encodeProposal(put("", new Uint8Array()))).toThrow(RangeError);
+  });
+});
