@@ -1,0 +1,245 @@
+/**
+ * How a cluster is founded, at the level of its messages: fake logs, a message queue that can lose, no network.
+ */
+import {
+  asIndex,
+  asTerm,
+  type Birth,
+  type BirthMessage,
+  type LogStore,
+  type MemberId,
+  memberId,
+  type NodeId,
+  nodeIdOf,
+  QuorateError,
+  type Standing,
+} from "@quorate/raft";
+import { BirthProcess } from "@quorate/raft/internal";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+interface Node {
+  readonly member: MemberId;
+  readonly log: LogStore & { standing: Standing };
+  readonly process: BirthProcess;
+  readonly complaints: string[];
+  readonly births: Birth[];
+}
+
+interface Parcel {
+  readonly from: MemberId;
+  readonly to: MemberId;
+  readonly message: BirthMessage;
+}
+
+function fakeLog(nodeId: string, incarnation: string): LogStore & { standing: Standing } {
+  const log = {
+    identity: { nodeId: nodeId as NodeId, incarnation },
+    boot: 1,
+    sequence: 1,
+    standing: { kind: "unborn", promisedTo: undefined } as Standing,
+    seen: new Map(),
+    promise(founder: MemberId): Promise<void> {
+      if (log.standing.kind !== "unborn") return Promise.reject(new QuorateError("REFUSED", "Not unborn."));
+      log.standing = { kind: "unborn", promisedTo: founder };
+      return Promise.resolve();
+    },
+    bear(birth: Birth) {
+      const restored = {
+        term: asTerm(0),
+        vote: undefined,
+        floor: undefined,
+        boundary: { index: asIndex(0), term: asTerm(0) },
+        lastIndex: asIndex(0),
+        termRuns: [],
+        configurations: [{ index: asIndex(0), configuration: birth.configuration }],
+        boot: 1,
+      };
+      log.standing = { kind: "born", birth, restored };
+      return Promise.resolve(restored);
+    },
+    write: () => Promise.resolve(),
+    read: () => Promise.resolve([]),
+    remember: () => Promise.resolve(),
+    quarantine: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+  return log;
+}
+
+class Nursery {
+  readonly nodes = new Map<MemberId, Node>();
+  readonly queue: Parcel[] = [];
+  #draws = 0;
+
+  add(name: string, list: readonly string[], incarnation = "0000000000000001"): Node {
+    const member = memberId(name as NodeId, incarnation);
+    const log = fakeLog(name, incarnation);
+    const complaints: string[] = [];
+    const births: Birth[] = [];
+    const process = new BirthProcess({
+      log,
+      random: { uint32: () => ++this.#draws },
+      self: member,
+      peers: [...list].sort().map((nodeId) => ({ nodeId: nodeId as NodeId, address: `ws://${nodeId}` })),
+      send: (to, message) => this.queue.push({ from: member, to, message }),
+      born: (birth) => births.push(birth),
+      complain: (sentence) => complaints.push(sentence),
+      failed: (error) => {
+        throw error;
+      },
+    });
+    const node = { member, log, process, complaints, births };
+    this.nodes.set(member, node);
+    process.start();
+    return node;
+  }
+
+  link(from: Node, to: Node): void {
+    const { standing } = to.log;
+    from.process.linked(to.member, standing.kind === "born" ? standing.birth.clusterId : undefined);
+  }
+
+  linkAll(): void {
+    for (const a of this.nodes.values()) for (const b of this.nodes.values()) if (a !== b) this.link(a, b);
+  }
+
+  async deliver(keep: (parcel: Parcel) => boolean = () => true): Promise<void> {
+    for (let parcel = this.queue.shift(); parcel !== undefined; parcel = this.queue.shift()) {
+      if (keep(parcel)) this.nodes.get(parcel.to)?.process.received(parcel.from, parcel.message);
+      for (let hop = 0; hop < 5; hop++) await Promise.resolve();
+    }
+  }
+}
+
+function clusterIdOf(node: Node): string | undefined {
+  return node.log.standing.kind === "born" ? node.log.standing.birth.clusterId : undefined;
+}
+
+describe("the birth of a cluster", () => {
+  it("gives every node of one list the same cluster and configuration", async () => {
+    const nursery = new Nursery();
+    const nodes = ["a", "b", "c"].map((name) => nursery.add(name, ["a", "b", "c"]));
+    nursery.linkAll();
+    await nursery.deliver();
+    const ids = new Set(nodes.map(clusterIdOf));
+    expect(ids.size).toBe(1);
+    expect([...ids][0]).toMatch(/^[0-9a-f]{32}$/);
+    expect(nodes[0]?.births[0]?.configuration.voters.map((voter) => nodeIdOf(voter.id))).toEqual([
+      "a",
+      "b",
+      "c",
+    ]);
+  });
+
+  it("founds a cluster of one at once", async () => {
+    const nursery = new Nursery();
+    const node = nursery.add("a", ["a"]);
+    await nursery.deliver();
+    await Promise.resolve();
+    expect(clusterIdOf(node)).toBeDefined();
+  });
+
+  it("waits until every listed node has promised itself", async () => {
+    const nursery = new Nursery();
+    const a = nursery.add("a", ["a", "b", "c"]);
+    const b = nursery.add("b", ["a", "b", "c"]);
+    nursery.linkAll();
+    await nursery.deliver();
+    expect(clusterIdOf(a)).toBeUndefined();
+    const c = nursery.add("c", ["a", "b", "c"]);
+    nursery.linkAll();
+    await nursery.deliver();
+    expect(new Set([a, b, c].map(clusterIdOf)).size).toBe(1);
+    expect(clusterIdOf(a)).toBeDefined();
+  });
+
+  it("says both lists when they differ, and founds nothing", async () => {
+    const nursery = new Nursery();
+    const a = nursery.add("a", ["a", "b", "c"]);
+    nursery.add("b", ["a", "b"]);
+    nursery.add("c", ["a", "b", "c"]);
+    nursery.linkAll();
+    await nursery.deliver();
+    expect(clusterIdOf(a)).toBeUndefined();
+    expect(a.complaints.join()).toContain("its list of peers is a, b, the founder's is a, b, c");
+  });
+
+  it("refuses a second founder until the directory is wiped", async () => {
+    const nursery = new Nursery();
+    const list = ["a", "b"];
+    const b = nursery.add("b", list);
+    await b.log.promise(memberId("a" as NodeId, "00000000000000aa"));
+    const a = nursery.add("a", list, "00000000000000bb");
+    nursery.linkAll();
+    await nursery.deliver();
+    expect(clusterIdOf(a)).toBeUndefined();
+    expect(a.complaints.join()).toContain("it is promised to a.00000000000000aa; wipe its data directory");
+  });
+
+  it("does not let a wiped founder found again beside its living members", async () => {
+    const nursery = new Nursery();
+    const list = ["a", "b", "c"];
+    const [a, b, c] = list.map((name) => nursery.add(name, list)) as [Node, Node, Node];
+    nursery.linkAll();
+    await nursery.deliver();
+    nursery.nodes.delete(a.member);
+    const wiped = nursery.add("a", list, "00000000000000ff");
+    nursery.link(wiped, b);
+    nursery.link(wiped, c);
+    nursery.link(b, wiped);
+    await nursery.deliver();
+    wiped.process.repeat();
+    await nursery.deliver();
+    expect(clusterIdOf(wiped)).toBeUndefined();
+  });
+
+  it("lets any member tell a node of its birth, when the founder died before it could", async () => {
+    const nursery = new Nursery();
+    const list = ["a", "b", "c"];
+    const [a, b, c] = list.map((name) => nursery.add(name, list)) as [Node, Node, Node];
+    nursery.linkAll();
+    await nursery.deliver((parcel) => !(parcel.message.kind === "birthNotice" && parcel.to === c.member));
+    expect(clusterIdOf(b)).toBe(clusterIdOf(a));
+    expect(clusterIdOf(c)).toBeUndefined();
+    nursery.nodes.delete(a.member);
+    nursery.link(b, c);
+    await nursery.deliver();
+    expect(clusterIdOf(c)).toBe(clusterIdOf(b));
+  });
+
+  it("tells a member that lost the record of its birth, and never takes its promise", async () => {
+    const nursery = new Nursery();
+    const list = ["a", "b"];
+    const a = nursery.add("a", list);
+    const b = nursery.add("b", list);
+    b.log.standing = { kind: "lost", floor: { lastIndex: asIndex(7), lastTerm: asTerm(2) } };
+    nursery.linkAll();
+    await nursery.deliver();
+    expect(clusterIdOf(a)).toBeUndefined();
+    expect(a.complaints.join()).toContain("lost the record");
+  });
+
+  it("never founds two clusters of one list, whatever is lost and however often nodes link anew", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.infiniteStream(fc.integer({ min: 0, max: 9 })), async (draws) => {
+        const nursery = new Nursery();
+        const list = ["a", "b", "c"];
+        const nodes = list.map((name) => nursery.add(name, list));
+        const keep = (): boolean => Number(draws.next().value) > 4;
+        for (let round = 0; round < 6; round++) {
+          nursery.linkAll();
+          await nursery.deliver(keep);
+          for (const node of nodes) node.process.repeat();
+          await nursery.deliver(keep);
+        }
+        nursery.linkAll();
+        await nursery.deliver();
+        const ids = nodes.map(clusterIdOf);
+        expect(new Set(ids).size).toBe(1);
+        expect(ids[0]).toBeDefined();
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

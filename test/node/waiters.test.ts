@@ -1,0 +1,99 @@
+/** Every promise that a node gives ends, and ends with the truth about the write. */
+import { asIndex, asTerm, QuorateError } from "@quorate/raft";
+import { Waiters } from "@quorate/raft/internal";
+import { describe, expect, it } from "vitest";
+
+function proposed(waiters: Waiters<string>, signal?: AbortSignal): { id: number; promise: Promise<unknown> } {
+  let id = 0;
+  const promise = waiters.proposal(signal, (given) => {
+    id = given;
+  });
+  return { id, promise };
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<QuorateError> {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(QuorateError);
+  return error as QuorateError;
+}
+
+describe("a waiter", () => {
+  it("gets the result of its own entry", async () => {
+    const waiters = new Waiters<string>();
+    const { id, promise } = proposed(waiters);
+    waiters.proposalAnswered({ kind: "appended", id, index: asIndex(3), term: asTerm(2) });
+    waiters.entryApplied(asIndex(3), asTerm(2), "done");
+    await expect(promise).resolves.toEqual({ index: 3, term: 2, result: "done" });
+    expect(waiters.size).toBe(0);
+  });
+
+  it("learns that it certainly had no effect when another entry took its place", async () => {
+    const waiters = new Waiters<string>();
+    const { id, promise } = proposed(waiters);
+    waiters.proposalAnswered({ kind: "appended", id, index: asIndex(3), term: asTerm(2) });
+    waiters.entryApplied(asIndex(3), asTerm(4), "someone else's");
+    const error = await failureOf(promise);
+    expect(error).toMatchObject({ code: "PROPOSAL_LOST", outcome: "none", retryable: true });
+  });
+
+  it("is told unknown, never failed, when leadership goes after the append", async () => {
+    const waiters = new Waiters<string>();
+    const { id, promise } = proposed(waiters);
+    waiters.proposalAnswered({ kind: "appended", id, index: asIndex(3), term: asTerm(2) });
+    waiters.leadershipLost();
+    expect(await failureOf(promise)).toMatchObject({ code: "PROPOSAL_LOST", outcome: "unknown" });
+  });
+
+  it("is refused with outcome none when nothing was appended", async () => {
+    const waiters = new Waiters<string>();
+    const { id, promise } = proposed(waiters);
+    waiters.proposalAnswered({ kind: "refused", id, reason: "overloaded" });
+    expect(await failureOf(promise)).toMatchObject({ code: "OVERLOADED", outcome: "none", retryable: true });
+  });
+
+  it("ends when its signal does, with the outcome unknown, and leaves no listener behind", async () => {
+    const waiters = new Waiters<string>();
+    const controller = new AbortController();
+    const { id, promise } = proposed(waiters, controller.signal);
+    controller.abort();
+    expect(await failureOf(promise)).toMatchObject({ code: "ABORTED", outcome: "unknown" });
+    waiters.proposalAnswered({ kind: "refused", id, reason: "notLeader" });
+    expect(waiters.size).toBe(0);
+  });
+
+  it("of a read resolves only when its index was applied", async () => {
+    const waiters = new Waiters<string>();
+    let id = 0;
+    let settled = false;
+    const promise = waiters
+      .read(undefined, (given) => {
+        id = given;
+      })
+      .then((point) => {
+        settled = true;
+        return point;
+      });
+    waiters.readAnswered(
+      { kind: "confirmed", id, index: asIndex(9), term: asTerm(1), asLeader: true },
+      asIndex(8),
+    );
+    waiters.appliedUpTo(asIndex(8));
+    await Promise.resolve();
+    expect(settled).toBe(false);
+    waiters.appliedUpTo(asIndex(9));
+    await expect(promise).resolves.toMatchObject({ index: 9, asLeader: true });
+  });
+
+  it("ends with the node: reads had no effect, writes may have", async () => {
+    const waiters = new Waiters<string>();
+    const write = proposed(waiters);
+    const read = waiters.read(undefined, () => {});
+    waiters.end((outcome) => new QuorateError("CLOSED", "Closed.", { outcome }));
+    expect(await failureOf(write.promise)).toMatchObject({ code: "CLOSED", outcome: "unknown" });
+    expect(await failureOf(read)).toMatchObject({ code: "CLOSED", outcome: "none" });
+    expect(waiters.size).toBe(0);
+  });
+});
