@@ -1,15 +1,41 @@
-/** How the tests run: on the sources, in processes of their own. */
+/**
+ * How the tests run: on the sources (condition `development`), many files at once. Tests of real processes run the
+ * built command, which `pnpm test` builds first; they come last and one file at a time, since they measure time.
+ */
 import { defineConfig } from "vitest/config";
 
-/** Tests read the sources (condition `development`); process tests run the built command, which `pnpm test` builds first. */
-export default defineConfig({
+const sources = {
   resolve: { conditions: ["development"] },
   ssr: { resolve: { conditions: ["development", "node", "import", "module", "default"] } },
+};
+const timeouts = { testTimeout: 60_000, hookTimeout: 60_000 };
+
+export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    exclude: ["**/node_modules/**", "test/system/**"],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    pool: "forks",
+    projects: [
+      {
+        ...sources,
+        test: {
+          name: "code",
+          include: ["test/**/*.test.ts"],
+          exclude: ["**/node_modules/**", "test/process/**", "test/system/**"],
+          pool: "forks",
+          sequence: { groupOrder: 0 },
+          ...timeouts,
+        },
+      },
+      {
+        ...sources,
+        test: {
+          name: "processes",
+          include: ["test/process/**/*.test.ts"],
+          pool: "forks",
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+          testTimeout: 180_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
   },
 });

@@ -1,0 +1,17 @@
+/**
+ * Tests that need root or Debian packages (strace, nftables, a mount of their own): `pnpm test:system`. Where something
+ * is missing they skip, and say what.
+ */
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  resolve: { conditions: ["development"] },
+  ssr: { resolve: { conditions: ["development", "node", "import", "module", "default"] } },
+  test: {
+    include: ["test/system/**/*.test.ts"],
+    pool: "forks",
+    fileParallelism: false,
+    testTimeout: 180_000,
+    hookTimeout: 60_000,
+  },
+});
