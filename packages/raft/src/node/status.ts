@@ -1,5 +1,6 @@
 /** A node's status, gathered from its parts as plain data. */
-import { asIndex, asTerm, type Configuration, currentConfiguration, type MemberId } from "../core/index.ts";
+import { asIndex, asTerm, type Configuration, type MemberId } from "../core/index.ts";
+import { configurationOf } from "../core/log.ts";
 import type { LogStore } from "../ports/index.ts";
 import type { CoreDriver } from "./coreDriver.ts";
 import type { PeerRegistry } from "./peerRegistry.ts";
@@ -42,20 +43,20 @@ export function nodeStatus<Result>(sources: StatusSources<Result>): NodeStatus {
     };
   }
   const { state } = driver;
-  const configuration = currentConfiguration(state);
+  const configuration = configurationOf(state.log);
   return {
     ...common,
     role: state.role,
-    term: state.term,
+    term: state.currentTerm,
     leader: state.leader,
     leaderAddress: state.leader === undefined ? undefined : addressOf(sources, state.leader, configuration),
     commitIndex: state.commitIndex,
     appliedIndex: driver.appliedIndex,
     lastIndex: state.log.lastIndex,
-    durableIndex: state.durableIndex,
+    durableIndex: state.disk.durableIndex,
     configuration,
     floor: state.floor,
-    peers: peerStatuses(sources, configuration, (peer) => state.progress.get(peer)?.matchIndex),
+    peers: peerStatuses(sources, configuration, (peer) => state.leading?.peers.get(peer)?.match),
   };
 }
 
