@@ -6,5 +6,6 @@ export * from "./limits.ts";
 export * from "./requestCodec.ts";
 export type * from "./requests.ts";
 export * from "./responseCodec.ts";
+export * from "./resultCodec.ts";
 export { unreachable } from "./unreachable.ts";
 export * from "./utf8.ts";
