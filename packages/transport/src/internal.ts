@@ -1,1 +1,2 @@
-export {};
+/** @quorate/transport/internal: for sister packages and tests. */
+export * from "./links.ts";

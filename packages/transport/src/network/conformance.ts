@@ -142,10 +142,14 @@ const meetingCases: readonly NetworkCase[] = [
       let shown: Hello | undefined;
       const accept = (hello: Hello): Answer => {
         shown = hello;
-        return { kind: "accept", hello: { role: "answer", "with-dash": "a b" }, opened: (c) => c.close("done") };
+        return {
+          kind: "accept",
+          hello: { role: "answer", "with-dash": "a b" },
+          opened: (c) => c.close("done"),
+        };
       };
       const listener = await subject.until(subject.network.listen(subject.listenAddress, accept));
-      const hello = { role: "asks", empty: "", sign: "a=b; \"c\"" };
+      const hello = { role: "asks", empty: "", sign: 'a=b; "c"' };
       const answer = await subject.until(subject.network.dial(listener.address, hello, dialOptions));
       answer.channel.close("done");
       await subject.until(listener.close());
@@ -162,7 +166,9 @@ const meetingCases: readonly NetworkCase[] = [
       const listener = await subject.until(subject.network.listen(subject.listenAddress, accept));
       const error = await subject.until(failure(subject.network.dial(listener.address, {}, dialOptions)));
       await subject.until(listener.close());
-      invariant(error instanceof ConnectionRefusedError, "it rejects with the refusal", { error: String(error) });
+      invariant(error instanceof ConnectionRefusedError, "it rejects with the refusal", {
+        error: String(error),
+      });
       invariant(error.refusal.code === "OTHER_CLUSTER", "the code arrives", { refusal: error.refusal });
       invariant(error.refusal.reason === reason, "the sentence arrives", { refusal: error.refusal });
     },
@@ -179,7 +185,11 @@ const meetingCases: readonly NetworkCase[] = [
     name: "Dialling ends at once when it is aborted.",
     async run(subject) {
       const abort = new AbortController();
-      const dialling = subject.network.dial(subject.deadAddress, {}, { ...dialOptions, signal: abort.signal });
+      const dialling = subject.network.dial(
+        subject.deadAddress,
+        {},
+        { ...dialOptions, signal: abort.signal },
+      );
       abort.abort();
       const error = await subject.until(failure(dialling));
       invariant(error instanceof QuorateError, "it rejects with a QuorateError", { error: String(error) });
@@ -237,7 +247,10 @@ const frameCases: readonly NetworkCase[] = [
         invariant(accepted.frames.length === 0, "a channel that is not open delivers nothing");
         accepted.open();
         await subject.until(accepted.has(100));
-        invariant(accepted.frames.every((frame, i) => frame[0] === i), "all of it arrives in order");
+        invariant(
+          accepted.frames.every((frame, i) => frame[0] === i),
+          "all of it arrives in order",
+        );
       }),
   },
   {
@@ -249,8 +262,14 @@ const frameCases: readonly NetworkCase[] = [
         accepted.open();
         for (const frame of frames) dialled.channel.send(frame);
         await subject.until(accepted.has(50));
-        invariant(frames.every((frame, i) => frame.every((byte) => byte === i)), "the sender's bytes are as they were");
-        invariant(accepted.frames.every((frame, i) => frame.every((byte) => byte === i)), "and so they arrive");
+        invariant(
+          frames.every((frame, i) => frame.every((byte) => byte === i)),
+          "the sender's bytes are as they were",
+        );
+        invariant(
+          accepted.frames.every((frame, i) => frame.every((byte) => byte === i)),
+          "and so they arrive",
+        );
       }),
   },
 ];
@@ -320,9 +339,14 @@ const endCases: readonly NetworkCase[] = [
         accepted.open();
         await subject.until(listener.close());
         const [near, far] = await subject.until(Promise.all([dialled.ended(), accepted.ended()]));
-        invariant(near.cause === "remote" && far.cause === "local", "the accepting side closed", { near, far });
+        invariant(near.cause === "remote" && far.cause === "local", "the accepting side closed", {
+          near,
+          far,
+        });
         const error = await subject.until(failure(subject.network.dial(listener.address, {}, dialOptions)));
-        invariant(error instanceof QuorateError, "and nobody listens there any more", { error: String(error) });
+        invariant(error instanceof QuorateError, "and nobody listens there any more", {
+          error: String(error),
+        });
       }),
   },
 ];

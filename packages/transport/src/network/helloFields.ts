@@ -27,5 +27,6 @@ export function helloFault(hello: Hello): string | undefined {
 /** Throws `INVALID_ARGUMENT` for a hello of our own that no network could carry. */
 export function checkHello(hello: Hello): void {
   const fault = helloFault(hello);
-  if (fault !== undefined) throw new QuorateError("INVALID_ARGUMENT", `This connection cannot be made: ${fault}.`);
+  if (fault !== undefined)
+    throw new QuorateError("INVALID_ARGUMENT", `This connection cannot be made: ${fault}.`);
 }
