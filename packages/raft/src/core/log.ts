@@ -1,0 +1,169 @@
+/**
+ * The log in memory: the terms of all entries as runs, the last entries themselves, and the configurations.
+ *
+ * No cost here grows with the length of the log. Entries that left the tail are in the log store. This file knows
+ * nothing of the disk, of commitment or of roles: who truncates has checked that it may.
+ */
+import { decodeConfiguration } from "./configuration.ts";
+import type { RestoredState } from "./contract.ts";
+import { invariant } from "./invariant.ts";
+import {
+  asIndex,
+  type Boundary,
+  type Configuration,
+  type ConfigurationAt,
+  type Entry,
+  type Index,
+  type Term,
+  type TermRun,
+} from "./types.ts";
+
+export interface LogState {
+  boundary: Boundary;
+  lastIndex: Index;
+  /** Ascending in both fields. */
+  runs: TermRun[];
+  /** The entries in memory, consecutive up to `lastIndex`, from position `head` on. */
+  tail: Entry[];
+  /** What lies before it was let go of; cut off now and then, so that letting go costs next to nothing. */
+  head: number;
+  /** Bytes of entry data in memory. */
+  tailBytes: number;
+  /** Ascending; the last one is in force. Never empty. */
+  configurations: ConfigurationAt[];
+}
+
+export function createLog(restored: RestoredState): LogState {
+  invariant(restored.configurations.length > 0, "a restored log has a configuration", {});
+  return {
+    boundary: restored.boundary,
+    lastIndex: restored.lastIndex,
+    runs: [...restored.termRuns],
+    tail: [],
+    head: 0,
+    tailBytes: 0,
+    configurations: [...restored.configurations],
+  };
+}
+
+/** The configuration in force: the newest in the log, committed or not (Dissertation §4.1). */
+export function configurationOf(log: LogState): Configuration {
+  return log.configurations[log.configurations.length - 1]!.configuration;
+}
+
+export function lastTerm(log: LogState): Term {
+  return log.runs.length === 0 ? log.boundary.term : log.runs[log.runs.length - 1]!.term;
+}
+
+/** The term of the entry at `index`, the boundary's included; undefined when the log does not hold it. */
+export function termAt(log: LogState, index: Index): Term | undefined {
+  if (index === log.boundary.index) return log.boundary.term;
+  if (index < log.boundary.index || index > log.lastIndex) return undefined;
+  return log.runs[runAt(log, index)]!.term;
+}
+
+/** The position of the run that holds `index`, which lies after the boundary and not after the end. */
+function runAt(log: LogState, index: Index): number {
+  let low = 0;
+  let high = log.runs.length - 1;
+  if (log.runs[high]!.firstIndex <= index) return high;
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    if (log.runs[middle]!.firstIndex <= index) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/**
+ * The last index at or before `index` whose term is at most `term`: where two logs may still agree. Both sides of a
+ * rejected append use it, so that a probe skips a whole term (§5.3, last paragraphs).
+ */
+export function lastIndexOfTermAtMost(log: LogState, index: Index, term: Term): Index {
+  let found = Math.min(index, log.lastIndex);
+  for (let at = log.runs.length - 1; at >= 0 && log.runs[at]!.term > term; at -= 1) {
+    found = Math.min(found, log.runs[at]!.firstIndex - 1);
+  }
+  return asIndex(Math.max(found, log.boundary.index));
+}
+
+export function appendEntry(log: LogState, entry: Entry): void {
+  invariant(entry.index === log.lastIndex + 1, "entries are consecutive", {
+    index: entry.index,
+    lastIndex: log.lastIndex,
+  });
+  const term = lastTerm(log);
+  invariant(entry.term >= term, "terms rise along the log", { index: entry.index, term: entry.term });
+  if (entry.term > term || log.runs.length === 0) {
+    log.runs.push({ firstIndex: entry.index, term: entry.term });
+  }
+  log.lastIndex = entry.index;
+  log.tail.push(entry);
+  log.tailBytes += entry.data.length;
+  if (entry.kind === "configuration") {
+    const configuration = decodeConfiguration(entry.data);
+    invariant(configuration !== undefined, "an entry of kind configuration holds one", {
+      index: entry.index,
+    });
+    log.configurations.push({ index: entry.index, configuration });
+  }
+}
+
+/** Removes every entry from `from` on, and with them the configurations that they set. */
+export function truncateLog(log: LogState, from: Index): void {
+  invariant(from > log.boundary.index, "the boundary is never truncated", { from, boundary: log.boundary });
+  while (log.tail.length > log.head && log.lastIndex >= from) {
+    log.tailBytes -= log.tail.pop()!.data.length;
+    log.lastIndex = asIndex(log.lastIndex - 1);
+  }
+  if (log.lastIndex >= from) log.lastIndex = asIndex(from - 1);
+  while (log.runs.length > 0 && log.runs[log.runs.length - 1]!.firstIndex >= from) log.runs.pop();
+  const { configurations } = log;
+  while (configurations.length > 1 && configurations[configurations.length - 1]!.index >= from) {
+    configurations.pop();
+  }
+}
+
+/** The first entry in memory; one past the end when there is none. */
+export function firstCachedIndex(log: LogState): Index {
+  return asIndex(log.lastIndex + 1 - (log.tail.length - log.head));
+}
+
+/**
+ * Entries `from`..`to` (inclusive), at most `maxBytes` of data but at least one; fewer where the log ends. Undefined
+ * when `from` is no longer in memory.
+ */
+export function cachedFrom(
+  log: LogState,
+  from: Index,
+  to: Index,
+  maxBytes: number,
+): readonly Entry[] | undefined {
+  if (from > to || from > log.lastIndex) return [];
+  const first = firstCachedIndex(log);
+  if (from < first) return undefined;
+  const start = log.head + (from - first);
+  const limit = Math.min(log.tail.length, start + (to - from) + 1);
+  let end = start + 1;
+  let bytes = log.tail[start]!.data.length;
+  while (end < limit) {
+    bytes += log.tail[end]!.data.length;
+    if (bytes > maxBytes) break;
+    end += 1;
+  }
+  return log.tail.slice(start, end);
+}
+
+/** Lets go of entries up to `limit` while more than `maxBytes` are in memory. The caller knows that they are durable. */
+export function trimCache(log: LogState, limit: Index, maxBytes: number): void {
+  let first = firstCachedIndex(log) as number;
+  while (log.tailBytes > maxBytes && first <= limit) {
+    log.tailBytes -= log.tail[log.head]!.data.length;
+    log.head += 1;
+    first += 1;
+  }
+  if (log.head > 1024 && log.head * 2 > log.tail.length) {
+    log.tail = log.tail.slice(log.head);
+    log.head = 0;
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * The four roles and every change between them (paper, Figure 4, with the pre-candidate of Dissertation §9.6).
+ *
+ * The vote goes only when the term rises, whatever the role (CCF#5891). What belongs to a role ends with it, reads
+ * first.
+ */
+import { invariant } from "./invariant.ts";
+import { appendEntry, configurationOf, type LogState } from "./log.ts";
+import { createProgress } from "./progress.ts";
+import { isVoter } from "./quorum.ts";
+import { refuseForwardedReads, refuseLeaderReads } from "./reads.ts";
+import { createFollowing, type LeadingState, type RaftState } from "./state.ts";
+import { armElectionTimer } from "./timers.ts";
+import { asIndex, asTerm, type EntryKind, type Index, type MemberId, type Term } from "./types.ts";
+
+const noData = new Uint8Array(0);
+
+/** Follows `leader` in `term`, or nobody yet. The election timer runs on for one that was a follower already. */
+export function becomeFollower(state: RaftState, term: Term, leader: MemberId | undefined): void {
+  const wasFollower = state.role === "follower";
+  const changes = term !== state.currentTerm || leader !== state.leader;
+  const { leading } = state;
+  adoptTerm(state, term);
+  state.role = "follower";
+  state.leader = leader;
+  state.leading = undefined;
+  state.election.votes.clear();
+  if (leading !== undefined) refuseLeaderReads(state, leading);
+  if (changes) {
+    refuseForwardedReads(state);
+    state.following = createFollowing();
+  }
+  if (!wasFollower) armElectionTimer(state);
+}
+
+function adoptTerm(state: RaftState, term: Term): void {
+  invariant(term >= state.currentTerm, "terms never fall", { term, currentTerm: state.currentTerm });
+  if (term === state.currentTerm) return;
+  state.currentTerm = term;
+  state.vote = undefined;
+}
+
+/** Neither term nor vote change. The leader that was not heard is forgotten: it must not make us refuse others. */
+export function becomePreCandidate(state: RaftState): void {
+  becomeFollower(state, state.currentTerm, undefined);
+  state.role = "preCandidate";
+  armElectionTimer(state);
+}
+
+export function becomeCandidate(state: RaftState): void {
+  becomeFollower(state, asTerm(state.currentTerm + 1), undefined);
+  state.role = "candidate";
+  state.vote = state.options.self;
+  armElectionTimer(state);
+}
+
+/** Opens the term with a no-op, for only an entry of its own term commits what came before (§5.4.2, §8). */
+export function becomeLeader(state: RaftState): void {
+  const { nowMs, options, log } = state;
+  invariant(state.role === "candidate", "only a candidate becomes leader", { role: state.role });
+  invariant(
+    state.disk.durable.term === state.currentTerm && state.disk.durable.vote === options.self,
+    "a leader's own vote is durable",
+    { term: state.currentTerm },
+  );
+  state.election.votes.clear();
+  state.role = "leader";
+  state.leader = options.self;
+  const leading: LeadingState = {
+    peers: new Map(),
+    session: 0,
+    noopIndex: asIndex(log.lastIndex + 1),
+    uncommittedBytes: 0,
+    heartbeatDueMs: nowMs + options.heartbeatMs,
+    heartbeatOwed: false,
+    quorumCheckMs: nowMs + options.electionTimeoutMaxMs,
+    token: 0,
+    readsWaiting: [],
+    readRound: undefined,
+  };
+  state.leading = leading;
+  for (const { id } of configurationOf(log).voters) {
+    if (id === options.self) continue;
+    leading.session += 1;
+    leading.peers.set(id, createProgress(id, leading.session, leading.noopIndex, nowMs));
+  }
+  appendOwn(log, state.currentTerm, "noop", noData);
+}
+
+/** Appends an entry of the leader's own term. Nothing is sent or written before the end of the turn. */
+export function appendOwn(log: LogState, term: Term, kind: EntryKind, data: Uint8Array): Index {
+  const index = asIndex(log.lastIndex + 1);
+  appendEntry(log, { term, index, kind, data });
+  return index;
+}
+
+/** A mute member, or one that the configuration does not name, may not lead. */
+export function mayCampaign(state: RaftState): boolean {
+  return state.floor === undefined && isVoter(configurationOf(state.log), state.options.self);
+}

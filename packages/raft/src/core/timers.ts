@@ -1,0 +1,51 @@
+/**
+ * The timers of a core: deadlines in its state, acted on by a `tick` alone, and told outside as one next deadline.
+ *
+ * A core asks to be stepped at least every half of the shortest election timeout. A gap longer than that whole timeout
+ * is therefore a pause of the process, whose timers say nothing about the others.
+ */
+
+import { nextBetween } from "./random.ts";
+import type { RaftState } from "./state.ts";
+import type { MemberId } from "./types.ts";
+
+/** Draws a new election timeout and starts it now. */
+export function armElectionTimer(state: RaftState): void {
+  const { electionTimeoutMinMs, electionTimeoutMaxMs } = state.options;
+  state.election.deadlineMs =
+    state.nowMs + nextBetween(state.random, electionTimeoutMinMs, electionTimeoutMaxMs);
+}
+
+/**
+ * True while a leader is known that was heard within the shortest election timeout: then nobody else is needed. A leader
+ * that asks for votes itself has lost its office and is no reason to refuse it (hashicorp/raft#606).
+ */
+export function hasLiveLeader(state: RaftState, asker: MemberId): boolean {
+  if (state.role === "leader") return true;
+  if (state.leader === undefined || state.leader === asker) return false;
+  return state.nowMs - state.election.leaderHeardMs < state.options.electionTimeoutMinMs;
+}
+
+/** Moves the clock of the core. True when the process seems to have been paused. */
+export function advanceClock(state: RaftState, nowMs: number): boolean {
+  const gapMs = nowMs - state.nowMs;
+  if (gapMs <= 0) return false;
+  state.nowMs = nowMs;
+  return gapMs > state.options.electionTimeoutMinMs;
+}
+
+/** After a pause nothing is decided by what was not heard: everybody gets a full new timeout. */
+export function restartTimers(state: RaftState): void {
+  armElectionTimer(state);
+  if (state.leading === undefined) return;
+  for (const peer of state.leading.peers.values()) peer.heardMs = state.nowMs;
+  state.leading.quorumCheckMs = state.nowMs + state.options.electionTimeoutMaxMs;
+}
+
+export function nextDeadlineMs(state: RaftState): number {
+  const { leading, options } = state;
+  if (leading !== undefined) return Math.min(leading.heartbeatDueMs, leading.quorumCheckMs);
+  const forwarded = state.forwarding.rounds[0]?.deadlineMs ?? Number.POSITIVE_INFINITY;
+  const probeOfTimeMs = state.nowMs + options.electionTimeoutMinMs / 2;
+  return Math.min(state.election.deadlineMs, forwarded, probeOfTimeMs);
+}
