@@ -1,1 +1,7 @@
-export {};
+/**
+ * The package `quorate`: one install, one import. `join()` makes a node of a cluster in this process, `connect()`
+ * talks to one from outside; both give the same `Cluster`.
+ */
+export * from "@quorate/client";
+export * from "@quorate/kv";
+export { type ErrorCode, errorCodes, type Outcome, QuorateError } from "@quorate/raft";

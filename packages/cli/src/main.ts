@@ -1,1 +1,85 @@
-export {};
+/**
+ * The `quorate` command's first steps: words → invocation → the one command's file, loaded only now, for a node must
+ * be up in a fraction of a second. Must import nothing else statically. All errors end here, as a sentence on
+ * standard error and an exit code.
+ */
+import { readFileSync } from "node:fs";
+import { type Invocation, parseInvocation } from "./arguments.ts";
+import { exitCodeOf, exitCodes, quorateError, sentenceOf } from "./exitCodes.ts";
+import { UsageError } from "./usageError.ts";
+
+async function run(invocation: Invocation): Promise<number> {
+  if (invocation.kind === "help") {
+    const { helpText } = await import("./help.ts");
+    process.stdout.write(helpText(invocation.command));
+    return exitCodes.done;
+  }
+  if (invocation.kind === "version") {
+    process.stdout.write(`${readVersion()}\n`);
+    return exitCodes.done;
+  }
+  const { command, options, positionals } = invocation;
+  switch (command) {
+    case "node":
+      return (await import("./node/nodeCommand.ts")).runNode(options);
+    case "cluster":
+      return (await import("./cluster/clusterCommand.ts")).runCluster(options);
+    case "put":
+      return (await import("./commands/putCommand.ts")).runPut(positionals, options);
+    case "get":
+      return (await import("./commands/getCommand.ts")).runGet(positionals, options);
+    case "delete":
+      return (await import("./commands/deleteCommand.ts")).runDelete(positionals, options);
+    case "list":
+      return (await import("./commands/listCommand.ts")).runList(positionals, options);
+    case "status":
+      return (await import("./commands/statusCommand.ts")).runStatus(options);
+    case "doctor":
+      return (await import("./commands/doctorCommand.ts")).runDoctor(positionals, options);
+    default:
+      return unknownCommand(command);
+  }
+}
+
+function unknownCommand(command: never): never {
+  throw new Error(`unreachable: the command ${command as string}`);
+}
+
+function readVersion(): string {
+  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+function report(error: unknown, args: readonly string[]): void {
+  const sentence = sentenceOf(error);
+  if (args.includes("--json")) {
+    const fields = quorateError(error);
+    const code = fields?.code ?? (error instanceof UsageError ? "INVALID_ARGUMENT" : "FAILED");
+    const { retryable = false, outcome = "none" } = fields ?? {};
+    process.stderr.write(`${JSON.stringify({ error: { code, message: sentence, retryable, outcome } })}\n`);
+    return;
+  }
+  // A programming fault is worth its stack; what Quorate says of itself is not.
+  const isFault = !(error instanceof Error) || /^(Type|Range|Reference|Syntax)Error$/.test(error.name);
+  process.stderr.write(`quorate: ${isFault && error instanceof Error ? error.stack : sentence}\n`);
+}
+
+async function main(args: readonly string[]): Promise<void> {
+  // So that `ps` shows a node as what was typed, whatever started it.
+  if (args[0] === "node") process.title = ["quorate", ...args].join(" ");
+  // Who reads our output may go away (`| head`): no reason to fail.
+  process.stdout.on("error", ignoreBrokenPipe);
+  process.stderr.on("error", ignoreBrokenPipe);
+  try {
+    process.exitCode = await run(parseInvocation(args));
+  } catch (error) {
+    process.exitCode = exitCodeOf(error);
+    report(error, args);
+  }
+}
+
+function ignoreBrokenPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
+}
+
+void main(process.argv.slice(2));

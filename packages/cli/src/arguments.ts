@@ -1,0 +1,117 @@
+/**
+ * From the words of the command line to an invocation, by the platform's own parser (node:util) and the command
+ * table. Refuses what it does not know with a sentence; never guesses. Values are read by optionValues.ts.
+ */
+import { type ParseArgsConfig, parseArgs } from "node:util";
+import {
+  type CommandName,
+  commandTable,
+  isCommandName,
+  isOptionName,
+  type OptionName,
+  optionTable,
+} from "./commandTable.ts";
+import { UsageError } from "./usageError.ts";
+
+/** Text for options that take a value, `true` for switches. */
+export type GivenOptions = Readonly<Partial<Record<OptionName, string | true>>>;
+
+export type Invocation =
+  | { readonly kind: "help"; readonly command: CommandName | undefined }
+  | { readonly kind: "version" }
+  | {
+      readonly kind: "command";
+      readonly command: CommandName;
+      readonly positionals: readonly string[];
+      readonly options: GivenOptions;
+    };
+
+/** Options may stand before and after the command's name; `--` ends them. */
+export function parseInvocation(args: readonly string[]): Invocation {
+  const { options, positionals } = readWords(args);
+  const [name, ...rest] = positionals;
+  if (options.version) return { kind: "version" };
+  if (name === undefined || name === "help") {
+    const about = rest[0] !== undefined && isCommandName(rest[0]) ? rest[0] : undefined;
+    if (options.help || name === "help") return { kind: "help", command: about };
+    throw new UsageError(`No command given. The commands are ${commandNames()}; quorate --help shows more.`);
+  }
+  if (!isCommandName(name)) {
+    throw new UsageError(`There is no command "${name}". The commands are ${commandNames()}.`);
+  }
+  if (options.help) return { kind: "help", command: name };
+  checkOptions(name, options);
+  checkPositionals(name, rest);
+  return { kind: "command", command: name, positionals: rest, options };
+}
+
+function commandNames(): string {
+  return Object.keys(commandTable).join(", ");
+}
+
+function readWords(args: readonly string[]): { options: GivenOptions; positionals: readonly string[] } {
+  const config: ParseArgsConfig = {
+    args: [...args],
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+    options: parserOptions(),
+  };
+  const options: Partial<Record<OptionName, string | true>> = {};
+  const positionals: string[] = [];
+  for (const token of parseArgs(config).tokens ?? []) {
+    if (token.kind === "positional") positionals.push(token.value);
+    if (token.kind !== "option") continue;
+    if (!isOptionName(token.name)) throw new UsageError(`There is no option ${token.rawName}. ${dashAdvice}`);
+    if (options[token.name] !== undefined) throw new UsageError(`${token.rawName} is given twice.`);
+    options[token.name] = optionValue(token.name, token.value, token.inlineValue === true);
+  }
+  return { options, positionals };
+}
+
+const dashAdvice = "(A key or value that begins with a dash goes after --.)";
+
+function parserOptions(): NonNullable<ParseArgsConfig["options"]> {
+  const options: NonNullable<ParseArgsConfig["options"]> = {};
+  for (const [name, spec] of Object.entries(optionTable)) {
+    options[name] = { type: spec.value === undefined ? "boolean" : "string" };
+  }
+  options.help = { type: "boolean", short: "h" };
+  return options;
+}
+
+function optionValue(name: OptionName, value: string | undefined, inline: boolean): string | true {
+  const placeholder = optionTable[name].value;
+  if (placeholder === undefined) {
+    if (value !== undefined) throw new UsageError(`--${name} takes no value, but was given "${value}".`);
+    return true;
+  }
+  // `--listen --peers …` is a forgotten value, not a value that begins with two dashes.
+  if (value === undefined || value === "" || (!inline && value.startsWith("--"))) {
+    throw new UsageError(`--${name} needs a value: --${name} ${placeholder}.`);
+  }
+  return value;
+}
+
+function checkOptions(command: CommandName, options: GivenOptions): void {
+  const known = commandTable[command].options;
+  for (const name of Object.keys(options) as OptionName[]) {
+    if (known.includes(name)) continue;
+    const list = known.map((option) => `--${option}`).join(", ");
+    throw new UsageError(`quorate ${command} does not take --${name}. It takes ${list}.`);
+  }
+}
+
+function checkPositionals(command: CommandName, given: readonly string[]): void {
+  const names = commandTable[command].positionals;
+  const missing = names.slice(given.length).find((name) => !name.startsWith("["));
+  if (missing !== undefined) {
+    throw new UsageError(`${missing} is missing: quorate ${command} ${names.join(" ")}.`);
+  }
+  if (given.length > names.length) {
+    const expected = names.length === 0 ? "no arguments" : names.join(" ");
+    throw new UsageError(
+      `quorate ${command} takes ${expected}; "${given[names.length]}" is one too many (quote words with spaces).`,
+    );
+  }
+}

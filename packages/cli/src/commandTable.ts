@@ -1,0 +1,162 @@
+/**
+ * Every command of `quorate` and every option that it takes, as data: the parser, `--help` and the reference page's
+ * test read this one table. Must import nothing heavy, for every start of every node reads it.
+ */
+
+export type CommandName = "cluster" | "node" | "put" | "get" | "delete" | "list" | "status" | "doctor";
+
+export type OptionName =
+  | "base-port"
+  | "config"
+  | "cursor"
+  | "data-dir"
+  | "endpoints"
+  | "ephemeral"
+  | "help"
+  | "id"
+  | "if-absent"
+  | "if-revision"
+  | "insecure"
+  | "json"
+  | "keys-only"
+  | "limit"
+  | "listen"
+  | "log-level"
+  | "no-table"
+  | "nodes"
+  | "peers"
+  | "secret-file"
+  | "timeout"
+  | "tls-ca"
+  | "tls-cert"
+  | "tls-key"
+  | "version";
+
+export interface OptionSpec {
+  /** The placeholder of the option's value; undefined for a switch. */
+  readonly value: string | undefined;
+  readonly about: string;
+}
+
+function taking(value: string, about: string): OptionSpec {
+  return { value, about };
+}
+
+function flag(about: string): OptionSpec {
+  return { value: undefined, about };
+}
+
+export const optionTable: Readonly<Record<OptionName, OptionSpec>> = {
+  "base-port": taking("PORT", "port of node a; b, c … take the next ones (default 7101)"),
+  config: taking("FILE", "JSON file with these options; what is given here wins"),
+  cursor: taking("CURSOR", "go on after an earlier page, whose cursor this is"),
+  "data-dir": taking("DIR", "where data is kept (cluster: default quorate-data)"),
+  endpoints: taking(
+    "ADDRESSES",
+    "ws://host:port,… (default: QUORATE_ENDPOINTS, else ws://127.0.0.1:7101 to 7103)",
+  ),
+  ephemeral: flag("keep the data in a temporary directory, removed at the end"),
+  help: flag("show help"),
+  id: taking("ID", "this node's name, as in --peers"),
+  "if-absent": flag("write only if the key does not exist"),
+  "if-revision": taking("N", "write only if the key's modRevision is N"),
+  insecure: flag("listen off the loopback with neither TLS nor a secret"),
+  json: flag("print JSON, one object a line"),
+  "keys-only": flag("print keys without values"),
+  limit: taking("N", "pairs on a page, 1 to 10000 (default 1000)"),
+  listen: taking("ADDRESS", "ws://host:port (wss:// with TLS) to listen at"),
+  "log-level": taking("LEVEL", "debug, info, warn, error or silent (node: info, cluster: warn)"),
+  "no-table": flag("print plain lines on a terminal too"),
+  nodes: taking("N", "1, 3 or 5 (default: as many as the data has, else 3)"),
+  peers: taking("LIST", "a=ws://host:port,b=… : every node of the cluster, this one too"),
+  "secret-file": taking("FILE", "file with the shared secret (default: the variable QUORATE_SECRET)"),
+  timeout: taking("TIME", "how long to try, e.g. 500ms, 5s, 1m (default 5s)"),
+  "tls-ca": taking("FILE", "PEM certificates to trust"),
+  "tls-cert": taking("FILE", "this node's PEM certificate"),
+  "tls-key": taking("FILE", "the PEM private key of --tls-cert"),
+  version: flag("show the version"),
+};
+
+export interface CommandSpec {
+  /** Names of positional arguments; those in brackets may be left out. */
+  readonly positionals: readonly string[];
+  readonly about: string;
+  readonly options: readonly OptionName[];
+  readonly notes: string;
+}
+
+const connection: readonly OptionName[] = ["endpoints", "timeout", "json", "secret-file", "tls-ca"];
+
+export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
+  cluster: {
+    positionals: [],
+    about: "run a cluster of real node processes on this machine",
+    options: ["nodes", "base-port", "data-dir", "ephemeral", "json", "no-table", "log-level"],
+    notes:
+      "A node that crashes is started again; one that a storage fault stopped is not. Ctrl-C stops the nodes in\n" +
+      "turn, a second Ctrl-C at once. A later run finds its data, with other ports too.",
+  },
+  node: {
+    positionals: [],
+    about: "run one node of a cluster, for real hosts",
+    options: [
+      "id",
+      "listen",
+      "peers",
+      "data-dir",
+      "config",
+      "log-level",
+      "secret-file",
+      "tls-cert",
+      "tls-key",
+      "tls-ca",
+      "insecure",
+    ],
+    notes:
+      "Logs go to standard error, as JSON lines where that is no terminal. SIGTERM and SIGINT stop the node.",
+  },
+  put: {
+    positionals: ["KEY", "VALUE|-"],
+    about: "write a value; - reads it from standard input",
+    options: ["if-revision", "if-absent", ...connection],
+    notes: "Prints the new revision.",
+  },
+  get: {
+    positionals: ["KEY"],
+    about: "print a key's value as it is",
+    options: connection,
+    notes: "The value's bytes are printed as they are; on a terminal a line break follows.",
+  },
+  delete: {
+    positionals: ["KEY"],
+    about: "delete a key",
+    options: ["if-revision", ...connection],
+    notes: "Prints the new revision.",
+  },
+  list: {
+    positionals: ["[PREFIX]"],
+    about: "print the pairs whose keys begin with PREFIX",
+    options: ["limit", "cursor", "keys-only", ...connection],
+    notes: "One pair a line, key and value separated by a tab; control characters are escaped as in JSON.",
+  },
+  status: {
+    positionals: [],
+    about: "show what each node of the cluster says",
+    options: connection,
+    notes: "Exit code 3 where no node answers or none leads.",
+  },
+  doctor: {
+    positionals: ["DIR"],
+    about: "examine a node's data directory, or a cluster's, without changing it",
+    options: ["json"],
+    notes: "Exit code 1 where something is wrong.",
+  },
+};
+
+export function isCommandName(name: string): name is CommandName {
+  return Object.hasOwn(commandTable, name);
+}
+
+export function isOptionName(name: string): name is OptionName {
+  return Object.hasOwn(optionTable, name);
+}

@@ -1,0 +1,86 @@
+/**
+ * What the command's exit codes mean, and which error leads to which. Scripts rely on them: a code never changes its
+ * meaning. Errors are recognised by their fields, so that no other package is loaded for it.
+ */
+import type { ErrorCode, Outcome } from "@quorate/raft";
+import { UsageError } from "./usageError.ts";
+
+export const exitCodes: {
+  readonly done: 0;
+  readonly failed: 1;
+  readonly usage: 2;
+  readonly unavailable: 3;
+  readonly conflict: 4;
+  readonly notFound: 5;
+  readonly storageFault: 70;
+} = { done: 0, failed: 1, usage: 2, unavailable: 3, conflict: 4, notFound: 5, storageFault: 70 };
+
+/** Shown by `--help` and in docs/reference/command.md. */
+export const exitCodeMeanings: readonly (readonly [code: number, meaning: string])[] = [
+  [exitCodes.done, "done"],
+  [exitCodes.failed, "failed, or found something wrong (doctor)"],
+  [exitCodes.usage, "wrong usage or unsafe options"],
+  [exitCodes.unavailable, "unavailable or timed out; a write's outcome may be unknown"],
+  [exitCodes.conflict, "conflict: the condition of a write did not hold"],
+  [exitCodes.notFound, "the key does not exist"],
+  [exitCodes.storageFault, "stopped by a storage fault"],
+];
+
+const exitCodeOfError: Partial<Record<ErrorCode, number>> = {
+  ABORTED: exitCodes.unavailable,
+  CLOSED: exitCodes.unavailable,
+  CONFLICT: exitCodes.conflict,
+  CONNECTION_FAILED: exitCodes.unavailable,
+  DATA_LOST: exitCodes.storageFault,
+  INVALID_ARGUMENT: exitCodes.usage,
+  INVALID_OPTIONS: exitCodes.usage,
+  NOT_LEADER: exitCodes.unavailable,
+  OVERLOADED: exitCodes.unavailable,
+  PROPOSAL_LOST: exitCodes.unavailable,
+  STORAGE_FAILED: exitCodes.storageFault,
+  TIMED_OUT: exitCodes.unavailable,
+  UNAVAILABLE: exitCodes.unavailable,
+};
+
+/** The fields of a `QuorateError`, whichever copy of the class made it. */
+export interface ErrorFields {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly outcome: Outcome;
+}
+
+export function quorateError(error: unknown): ErrorFields | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (!("code" in error && "outcome" in error && "retryable" in error)) return undefined;
+  return typeof error.code === "string" ? (error as Error & ErrorFields) : undefined;
+}
+
+/** An error that carries the exit code to end with. */
+export class CommandFailure extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number, message: string) {
+    super(message);
+    this.name = "CommandFailure";
+    this.exitCode = exitCode;
+  }
+}
+
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof CommandFailure) return error.exitCode;
+  if (error instanceof UsageError) return exitCodes.usage;
+  const fields = quorateError(error);
+  return (fields && exitCodeOfError[fields.code]) ?? exitCodes.failed;
+}
+
+const unknownAdvice =
+  "Its outcome is unknown: the write may or may not have taken effect. Read the key before you try again, " +
+  "or repeat it with --if-revision or --if-absent, which cannot take effect twice.";
+
+/** One or two sentences for people. What is unknown is always called unknown. */
+export function sentenceOf(error: unknown): string {
+  const fields = quorateError(error);
+  if (fields?.outcome === "unknown") return `${fields.message} ${unknownAdvice}`;
+  return error instanceof Error ? error.message : String(error);
+}

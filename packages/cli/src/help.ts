@@ -1,0 +1,61 @@
+/** The text of `--help`, made from the command table. Loaded only when it is asked for. */
+import {
+  type CommandName,
+  type CommandSpec,
+  commandTable,
+  type OptionName,
+  optionTable,
+} from "./commandTable.ts";
+import { exitCodeMeanings } from "./exitCodes.ts";
+
+const optionWidth = 26;
+
+export function helpText(command: CommandName | undefined): string {
+  return command === undefined ? overview() : commandHelp(command, commandTable[command]);
+}
+
+function overview(): string {
+  const commands = Object.entries(commandTable).map(
+    ([name, spec]) => `  ${[name, ...spec.positionals].join(" ").padEnd(optionWidth)}${spec.about}`,
+  );
+  return [
+    "quorate: leader election, leases and a linearizable key-value store, replicated by Raft.",
+    "",
+    "Usage: quorate COMMAND [OPTIONS]",
+    "",
+    ...commands,
+    "",
+    "quorate COMMAND --help tells about a command, quorate --version the version.",
+    "",
+    ...exitCodeLines(),
+    "",
+  ].join("\n");
+}
+
+function commandHelp(name: CommandName, spec: CommandSpec): string {
+  return [
+    `Usage: ${["quorate", name, ...spec.positionals].join(" ")} [OPTIONS]`,
+    "",
+    `${spec.about[0]?.toUpperCase()}${spec.about.slice(1)}.`,
+    "",
+    ...spec.options.map(optionLine),
+    "",
+    spec.notes,
+    "",
+    ...exitCodeLines(),
+    "",
+  ].join("\n");
+}
+
+function optionLine(name: OptionName): string {
+  const { value, about } = optionTable[name];
+  const words = value === undefined ? `--${name}` : `--${name} ${value}`;
+  return `  ${words.padEnd(optionWidth)}${about}`;
+}
+
+function exitCodeLines(): readonly string[] {
+  return [
+    "Exit codes:",
+    ...exitCodeMeanings.map(([code, meaning]) => `  ${String(code).padStart(2)}  ${meaning}`),
+  ];
+}
