@@ -1,0 +1,125 @@
+/**
+ * Sends one request until it is answered, it may not be sent again, or its patience ends. This is the one place that
+ * decides what is retried and what an error says about the outcome.
+ *
+ * An outcome is `none` only if **no** attempt of the request is without its answer.
+ */
+import { type ErrorCode, errorCodes, type Outcome, QuorateError } from "@quorate/raft";
+import { type BackoffOptions, backoffMs } from "./backoff.ts";
+import type { Attempt, Connection } from "./connection.ts";
+import { type Patience, pause } from "./patience.ts";
+import type { Failure, RequestBody, ResponseBody } from "./protocol/index.ts";
+import type { Router, Target } from "./router.ts";
+
+/**
+ * What may be sent again while an earlier attempt is unanswered: `always`, since it has no effect or is recognized
+ * when it comes twice; or `ifNone`, only where no attempt can have had an effect.
+ */
+export interface CallPolicy {
+  readonly target: Target;
+  readonly resend: "always" | "ifNone";
+  /** Reads have no effect: their outcome is always none. */
+  readonly hasEffect: boolean;
+}
+
+export type Answer = Exclude<ResponseBody, { readonly kind: "failed" }>;
+
+export interface Answered {
+  readonly body: Answer;
+  /** An earlier attempt may have arrived too, and its answer is not known. */
+  readonly earlierUnanswered: boolean;
+}
+
+const pauses: BackoffOptions = { firstMs: 10, factor: 2, capMs: 500 };
+
+export class Caller {
+  readonly #router: Router;
+
+  constructor(router: Router) {
+    this.#router = router;
+  }
+
+  async call(body: RequestBody, policy: CallPolicy, patience: Patience): Promise<Answered> {
+    const { target } = policy;
+    let unanswered = false;
+    for (let tries = 0; ; tries += 1) {
+      if (tries > 1) {
+        const { clock, random } = this.#router;
+        await pause(clock, backoffMs(random, pauses, tries - 2), patience);
+      }
+      const connection = await this.#pick(target, patience, unanswered && policy.hasEffect);
+      if (connection === undefined) throw this.ended(patience, unanswered && policy.hasEffect);
+      const attempt = await connection.request(body, patience);
+      if (attempt.kind === "answered" && attempt.body.kind !== "failed") {
+        return { body: attempt.body, earlierUnanswered: unanswered };
+      }
+      const failure = this.#learn(attempt, target, connection);
+      unanswered ||= failure.outcome === "unknown";
+      const outcome = unanswered && policy.hasEffect ? "unknown" : "none";
+      // A patience that has ended speaks for itself, with the right code.
+      if (patience.ended !== undefined) continue;
+      if (!failure.retryable) throw errorOf(failure, outcome);
+      if (outcome === "unknown" && policy.resend === "ifNone") throw errorOf(failure, outcome);
+    }
+  }
+
+  async #pick(target: Target, patience: Patience, isUnknown: boolean): Promise<Connection | undefined> {
+    try {
+      return await this.#router.pick(target, patience);
+    } catch (error) {
+      if (!isUnknown || !(error instanceof QuorateError)) throw error;
+      throw new QuorateError(error.code, error.message, { outcome: "unknown", cause: error });
+    }
+  }
+
+  /** What an attempt without an answer means, as a failure; and where to look next. */
+  #learn(attempt: Attempt, target: Target, connection: Connection): Failure {
+    if (attempt.kind === "answered") {
+      if (attempt.body.kind !== "failed") throw new Error("Only failures are learnt from.");
+      const { failure } = attempt.body;
+      if (failure.code !== "OVERLOADED" && failure.retryable) {
+        this.#router.blame(target, connection, failure.message, failure.leaderEndpoint);
+      }
+      return failure;
+    }
+    return {
+      code: attempt.kind === "unsent" ? "UNAVAILABLE" : "CONNECTION_FAILED",
+      message: `${attempt.reason}.`,
+      retryable: true,
+      outcome: attempt.kind === "unsent" ? "none" : "unknown",
+      leaderEndpoint: "",
+    };
+  }
+
+  /** Why a call ended without its answer. */
+  ended(patience: Patience, isUnknown: boolean): QuorateError {
+    const outcome: Outcome = isUnknown ? "unknown" : "none";
+    const advice = isUnknown ? " It may have taken effect: read the key to see." : "";
+    const { ended } = patience;
+    switch (ended?.kind) {
+      case "aborted":
+        return new QuorateError("ABORTED", `The caller's signal ended the request.${advice}`, {
+          outcome,
+          cause: ended.reason,
+        });
+      case "timedOut":
+        return new QuorateError(
+          "TIMED_OUT",
+          `No answer within ${ended.timeoutMs} ms.${advice} Asked were ${this.#router.book.report()}.`,
+          { outcome, retryable: true },
+        );
+      default:
+        return new QuorateError("CLOSED", `The cluster object was closed during the request.${advice}`, {
+          outcome,
+        });
+    }
+  }
+}
+
+/** The error that a server sent as data. A code that this version does not know is a refusal. */
+function errorOf(failure: Failure, outcome: Outcome): QuorateError {
+  const isKnown = (errorCodes as readonly string[]).includes(failure.code);
+  const code: ErrorCode = isKnown ? (failure.code as ErrorCode) : "REFUSED";
+  const advice = outcome === "unknown" ? " It may have taken effect: read the key to see." : "";
+  return new QuorateError(code, `${failure.message}${advice}`, { outcome, retryable: failure.retryable });
+}

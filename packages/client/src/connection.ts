@@ -1,0 +1,218 @@
+/**
+ * One connection to one node, with many requests under way on it.
+ *
+ * The requests of a turn leave in one frame. Every request ends: answered, certainly not sent, or sent and without an
+ * answer. What that means for a write is not decided here. A connection that says nothing while answers are due is
+ * asked once more and then given up: a half-open connection looks just like a slow one.
+ */
+import type { Cancel, Channel, Clock, Network } from "@quorate/raft";
+import { readResponses, requestBytes, requestFrames } from "./frames.ts";
+import { clientHello, problemOfServer } from "./hello.ts";
+import type { Patience } from "./patience.ts";
+import { maxRequestTimeoutMs, type Request, type RequestBody, type ResponseBody } from "./protocol/index.ts";
+
+export type Attempt =
+  | { readonly kind: "answered"; readonly body: ResponseBody }
+  /** It never left this process. */
+  | { readonly kind: "unsent"; readonly reason: string }
+  /** It may have arrived: the connection was lost, or the patience ended first. */
+  | { readonly kind: "unanswered"; readonly reason: string };
+
+export interface ConnectionLimits {
+  readonly maxRequests: number;
+  readonly maxBufferedBytes: number;
+  readonly dialTimeoutMs: number;
+  /** A connection that owes answers and is silent for so long is closed; half-way it is asked for a sign of life. */
+  readonly silenceMs: number;
+}
+
+export interface ConnectionPorts {
+  readonly network: Network;
+  readonly clock: Clock;
+}
+
+interface Pending {
+  readonly finish: (attempt: Attempt) => void;
+}
+
+/** Rejects like `Network.dial`, or with the error that `problem` makes of an answer that is none. */
+export async function dialNode(
+  ports: ConnectionPorts,
+  endpoint: string,
+  limits: ConnectionLimits,
+  signal: AbortSignal,
+): Promise<Connection> {
+  const { channel, hello } = await ports.network.dial(endpoint, clientHello(), {
+    signal,
+    timeoutMs: limits.dialTimeoutMs,
+  });
+  const connection = new Connection(ports.clock, endpoint, channel, limits);
+  const problem = problemOfServer(hello);
+  if (problem !== undefined) connection.close(`${endpoint} cannot be talked to: ${problem}`);
+  return connection;
+}
+
+export class Connection {
+  readonly endpoint: string;
+  readonly #clock: Clock;
+  readonly #channel: Channel;
+  readonly #limits: ConnectionLimits;
+  readonly #pending: Map<number, Pending> = new Map();
+  readonly #closeListeners: Set<() => void> = new Set();
+  #outgoing: Request[] = [];
+  #outgoingBytes = 0;
+  #flushDeferred = false;
+  #nextId = 1;
+  #closedBecause: string | undefined;
+  #heardMs = 0;
+  #probed = false;
+  #cancelWatch: Cancel | undefined;
+
+  constructor(clock: Clock, endpoint: string, channel: Channel, limits: ConnectionLimits) {
+    this.endpoint = endpoint;
+    this.#clock = clock;
+    this.#channel = channel;
+    this.#limits = limits;
+    channel.open({
+      frame: (bytes) => this.#receive(bytes),
+      closed: (_cause, reason) => this.#end(reason),
+    });
+  }
+
+  get closedBecause(): string | undefined {
+    return this.#closedBecause;
+  }
+
+  get requestsUnderWay(): number {
+    return this.#pending.size;
+  }
+
+  /** Calls `fn` once when the connection ends. */
+  onClosed(fn: () => void): void {
+    if (this.#closedBecause === undefined) this.#closeListeners.add(fn);
+    else fn();
+  }
+
+  request(body: RequestBody, patience: Patience): Promise<Attempt> {
+    if (this.#closedBecause !== undefined) {
+      return Promise.resolve({ kind: "unsent", reason: this.#closedBecause });
+    }
+    const bytes = requestBytes(body);
+    const { maxRequests, maxBufferedBytes } = this.#limits;
+    const isFull =
+      this.#pending.size >= maxRequests ||
+      this.#channel.bufferedBytes + this.#outgoingBytes + bytes > maxBufferedBytes;
+    if (isFull) {
+      const reason = `${this.endpoint} has as many requests under way as one connection takes`;
+      return Promise.resolve({ kind: "unsent", reason });
+    }
+    return this.#enqueue(body, bytes, patience);
+  }
+
+  close(reason: string): void {
+    if (this.#closedBecause !== undefined) return;
+    this.#end(reason);
+    this.#channel.close(reason.slice(0, 120));
+  }
+
+  #enqueue(body: RequestBody, bytes: number, patience: Patience): Promise<Attempt> {
+    const id = this.#nextId++;
+    return new Promise((resolve) => {
+      let cancelEnd: Cancel | undefined;
+      let isOver = false;
+      const finish = (attempt: Attempt): void => {
+        isOver = true;
+        this.#pending.delete(id);
+        cancelEnd?.();
+        resolve(attempt);
+      };
+      if (this.#pending.size === 0) this.#heardMs = this.#clock.nowMs();
+      this.#pending.set(id, { finish });
+      this.#outgoing.push({ id, timeoutMs: Math.min(patience.remainingMs, maxRequestTimeoutMs), body });
+      this.#outgoingBytes += bytes;
+      cancelEnd = patience.onEnd(() => finish(this.#withdraw(id)));
+      if (isOver) return;
+      this.#deferFlush();
+      this.#watch();
+    });
+  }
+
+  /** The caller waits no longer: a request that has not left yet never will. */
+  #withdraw(id: number): Attempt {
+    const at = this.#outgoing.findIndex((request) => request.id === id);
+    if (at < 0) return { kind: "unanswered", reason: `${this.endpoint} did not answer in time` };
+    const [request] = this.#outgoing.splice(at, 1);
+    if (request !== undefined) this.#outgoingBytes -= requestBytes(request.body);
+    return { kind: "unsent", reason: `the request to ${this.endpoint} was given up before it was sent` };
+  }
+
+  #deferFlush(): void {
+    if (this.#flushDeferred) return;
+    this.#flushDeferred = true;
+    this.#clock.defer(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#flushDeferred = false;
+    if (this.#closedBecause !== undefined) return;
+    const requests = this.#outgoing;
+    this.#outgoing = [];
+    this.#outgoingBytes = 0;
+    for (const frame of requestFrames(requests)) this.#channel.send(frame);
+  }
+
+  #receive(bytes: Uint8Array): void {
+    if (this.#closedBecause !== undefined) return;
+    this.#heardMs = this.#clock.nowMs();
+    this.#probed = false;
+    const responses = readResponses(bytes);
+    if (responses === undefined) {
+      this.close(`${this.endpoint} sent a frame that is no answer of the client protocol`);
+      return;
+    }
+    for (const { id, body } of responses) this.#pending.get(id)?.finish({ kind: "answered", body });
+  }
+
+  /** One timer, and only while answers are due. */
+  #watch(): void {
+    if (this.#cancelWatch !== undefined || this.#pending.size === 0) return;
+    const halfMs = this.#limits.silenceMs / 2;
+    const quietMs = this.#probed ? 0 : this.#clock.nowMs() - this.#heardMs;
+    this.#cancelWatch = this.#clock.after(Math.max(1, halfMs - quietMs), () => {
+      // What arrived during a stall of this process was not read yet: judge after the poll phase.
+      this.#clock.defer(() => this.#judgeSilence());
+    });
+  }
+
+  #judgeSilence(): void {
+    this.#cancelWatch = undefined;
+    if (this.#closedBecause !== undefined || this.#pending.size === 0) return;
+    const isQuiet = this.#clock.nowMs() - this.#heardMs >= this.#limits.silenceMs / 2;
+    if (isQuiet && this.#probed) {
+      this.close(`${this.endpoint} was silent for ${this.#limits.silenceMs} ms while answers were due`);
+      return;
+    }
+    if (isQuiet) {
+      this.#probed = true;
+      this.#outgoing.push({ id: 0, timeoutMs: 1_000, body: { kind: "status" } });
+      this.#deferFlush();
+    }
+    this.#watch();
+  }
+
+  #end(reason: string): void {
+    if (this.#closedBecause !== undefined) return;
+    this.#closedBecause = reason;
+    this.#cancelWatch?.();
+    this.#cancelWatch = undefined;
+    const unsent = new Set(this.#outgoing.map((request) => request.id));
+    this.#outgoing = [];
+    this.#outgoingBytes = 0;
+    for (const [id, pending] of [...this.#pending]) {
+      pending.finish({ kind: unsent.has(id) ? "unsent" : "unanswered", reason });
+    }
+    const listeners = [...this.#closeListeners];
+    this.#closeListeners.clear();
+    for (const listener of listeners) listener();
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * Puts a client together from its ports: with a real network it is what `connect()` gives, over a loopback what
+ * `join()` gives, and in virtual time what a simulation gives. Knows no WebSocket.
+ */
+import { type Clock, type Logger, type Network, QuorateError, type Random } from "@quorate/raft";
+import { Caller } from "./caller.ts";
+import type { ResolvedClientOptions } from "./clientOptions.ts";
+import type { Cluster, ClusterStatus, RequestOptions } from "./cluster.ts";
+import { clusterStatus, type StatusReply } from "./clusterStatus.ts";
+import type { ConnectionLimits } from "./connection.ts";
+import { keyValueStore, patienceOptions } from "./kv.ts";
+import { Calls, type Patience, within } from "./patience.ts";
+import { Router } from "./router.ts";
+import { Session } from "./session.ts";
+import { sessionlessWriter } from "./writer.ts";
+
+export interface ClusterPorts {
+  readonly network: Network;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+export interface ClusterOptions extends ResolvedClientOptions {
+  /** The node that reads go to as long as it answers: in a node's own process, that node. */
+  readonly preferredEndpoint?: string;
+}
+
+const limits: ConnectionLimits = {
+  maxRequests: 4_096,
+  maxBufferedBytes: 64 * 1024 * 1024,
+  dialTimeoutMs: 1_000,
+  silenceMs: 1_000,
+};
+
+const maxCalls = 16_384;
+const maxWaitingWrites = 8_192;
+/** How long `status` and `close` wait for nodes that do not answer. */
+const statusTimeoutMs = 1_000;
+const closeTimeoutMs = 1_000;
+
+export function createCluster(ports: ClusterPorts, options: ClusterOptions): Cluster {
+  const { clock } = ports;
+  const { requestTimeoutMs, sessionTtlMs, endpoints, preferredEndpoint } = options;
+  const router = new Router(ports, { endpoints, preferred: preferredEndpoint, limits });
+  const calls = new Calls(clock, maxCalls);
+  const caller = new Caller(router);
+  const writer = options.session
+    ? new Session(caller, router, ports.logger, {
+        ttlMs: sessionTtlMs,
+        requestTimeoutMs,
+        maxWaiting: maxWaitingWrites,
+        closeTimeoutMs,
+      })
+    : sessionlessWriter(caller);
+  let closing: Promise<void> | undefined;
+
+  async function end(): Promise<void> {
+    calls.close();
+    await writer.close();
+    router.close();
+  }
+
+  const cluster: Cluster = {
+    kv: keyValueStore({ calls, caller, writer, requestTimeoutMs }),
+    clock,
+    status: async (statusOptions = {}) => askAll(router, calls, statusOptions),
+    close() {
+      closing ??= end();
+      return closing;
+    },
+    [Symbol.asyncDispose]: () => cluster.close(),
+  };
+  return cluster;
+}
+
+/** First those that are known, then those that they name. */
+async function askAll(router: Router, calls: Calls, options: RequestOptions): Promise<ClusterStatus> {
+  const patient = patienceOptions({ timeoutMs: statusTimeoutMs, ...options }, statusTimeoutMs);
+  return calls.run(patient, async (patience) => {
+    const replies = new Map<string, StatusReply>();
+    for (let wave = 0; wave < 2; wave += 1) {
+      const unasked = router.book.all.filter((endpoint) => !replies.has(endpoint));
+      const answers = await Promise.all(unasked.map((endpoint) => askOne(router, endpoint, patience)));
+      for (const answer of answers) replies.set(answer.endpoint, answer);
+    }
+    router.trim();
+    if (patience.ended?.kind === "aborted") {
+      throw new QuorateError("ABORTED", "The caller's signal ended the request.", {
+        cause: patience.ended.reason,
+      });
+    }
+    return clusterStatus([...replies.values()], router.book.members);
+  });
+}
+
+async function askOne(router: Router, endpoint: string, patience: Patience): Promise<StatusReply> {
+  const answer = await within(router.askStatus(endpoint), patience);
+  if (answer?.kind === "answered") return { endpoint, status: answer.status, problem: "" };
+  const problem = answer?.reason ?? `${endpoint} did not answer within ${patience.timeoutMs} ms`;
+  return { endpoint, status: undefined, problem };
+}

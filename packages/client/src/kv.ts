@@ -1,0 +1,187 @@
+/**
+ * The store as its users call it. Arguments are checked before anything is sent; what is sent, resent and reported is
+ * decided in caller.ts and session.ts.
+ */
+import { QuorateError } from "@quorate/raft";
+import type { Answer, Caller, CallPolicy } from "./caller.ts";
+import type {
+  Key,
+  KeySet,
+  KeyValue,
+  KeyValueStore,
+  ListOptions,
+  Page,
+  ReadOptions,
+  RequestOptions,
+  Value,
+  WriteOptions,
+} from "./cluster.ts";
+import { ConflictError } from "./conflictError.ts";
+import { cursorAfter, rangeFrom, rangeOf } from "./keySets.ts";
+import type { Calls, Patience, PatienceOptions } from "./patience.ts";
+import {
+  type ByteString,
+  type Condition,
+  type Consistency,
+  defaultListLimit,
+  maxListLimit,
+  maxRequestTimeoutMs,
+  type RequestBody,
+} from "./protocol/index.ts";
+import { encodeValue, keyBytes, keyValueOf, shown } from "./values.ts";
+import { unexpected, type Writer } from "./writer.ts";
+
+export interface StorePorts {
+  readonly calls: Calls;
+  readonly caller: Caller;
+  readonly writer: Writer;
+  readonly requestTimeoutMs: number;
+}
+
+const reading: CallPolicy = { target: "home", resend: "always", hasEffect: false };
+
+export function keyValueStore(ports: StorePorts): KeyValueStore {
+  return {
+    get: async (key, options = {}) => get(ports, key, options),
+    put: async (key, value, options = {}) => put(ports, key, value, options),
+    delete: async (key, options = {}) => remove(ports, key, options),
+    list: async (keys, options = {}) => list(ports, keys, options),
+  };
+}
+
+async function get(ports: StorePorts, key: Key, options: ReadOptions): Promise<KeyValue | undefined> {
+  const body: RequestBody = {
+    kind: "get",
+    key: keyBytes(key, "key"),
+    consistency: consistencyOf(options),
+  };
+  const answer = await read(ports, body, options);
+  if (answer.kind !== "got") throw nonsense(answer);
+  return answer.pair === undefined ? undefined : keyValueOf(answer.pair, false);
+}
+
+async function put(
+  ports: StorePorts,
+  key: Key,
+  value: Value,
+  options: WriteOptions,
+): Promise<{ readonly revision: number }> {
+  const target = keyBytes(key, "key");
+  const condition = conditionOf(options);
+  const { bytes, format } = encodeValue(value);
+  const { result, earlierUnanswered } = await run(ports, options, (patience) =>
+    ports.writer.execute({ kind: "put", key: target, value: bytes, format, condition }, patience),
+  );
+  if (result.kind === "put") return { revision: result.revision };
+  if (result.kind === "conflict") throw conflict(target, condition, result.modRevision);
+  throw unexpected(result, earlierUnanswered);
+}
+
+async function remove(
+  ports: StorePorts,
+  key: Key,
+  options: WriteOptions,
+): Promise<{ readonly revision: number; readonly deleted: boolean }> {
+  const target = keyBytes(key, "key");
+  const condition = conditionOf(options);
+  if (condition.kind === "absent") {
+    throw new QuorateError(
+      "INVALID_ARGUMENT",
+      "A delete with ifAbsent could never delete anything; leave it out.",
+    );
+  }
+  const { result, earlierUnanswered } = await run(ports, options, (patience) =>
+    ports.writer.execute({ kind: "delete", key: target, condition }, patience),
+  );
+  if (result.kind === "deleted") return { revision: result.revision, deleted: result.existed };
+  if (result.kind === "conflict") throw conflict(target, condition, result.modRevision);
+  throw unexpected(result, earlierUnanswered);
+}
+
+async function list(ports: StorePorts, keys: KeySet, options: ListOptions): Promise<Page> {
+  const { cursor, order = "ascending", keysOnly = false, limit = defaultListLimit } = options;
+  if (order !== "ascending" && order !== "descending") {
+    throw new QuorateError(
+      "INVALID_ARGUMENT",
+      `The order is "ascending" or "descending", not ${String(order)}.`,
+    );
+  }
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxListLimit) {
+    throw new QuorateError(
+      "INVALID_ARGUMENT",
+      `The limit is ${limit}; a page has 1 to ${maxListLimit} pairs.`,
+    );
+  }
+  const whole = rangeOf(keys);
+  const range = cursor === undefined ? whole : rangeFrom(whole, cursor, order);
+  const reverse = order === "descending";
+  const consistency = consistencyOf(options);
+  const answer = await read(ports, { kind: "list", range, limit, reverse, keysOnly, consistency }, options);
+  if (answer.kind !== "listed") throw nonsense(answer);
+  const last = answer.pairs.at(-1);
+  return {
+    entries: answer.pairs.map((pair) => keyValueOf(pair, keysOnly)),
+    cursor: answer.more && last !== undefined ? cursorAfter(last.key, order) : undefined,
+    revision: answer.revision,
+  };
+}
+
+async function read(ports: StorePorts, body: RequestBody, options: RequestOptions): Promise<Answer> {
+  const answered = await run(ports, options, (patience) => ports.caller.call(body, reading, patience));
+  return answered.body;
+}
+
+function run<T>(
+  ports: StorePorts,
+  options: RequestOptions,
+  body: (patience: Patience) => Promise<T>,
+): Promise<T> {
+  return ports.calls.run(patienceOptions(options, ports.requestTimeoutMs), body);
+}
+
+export function patienceOptions(options: RequestOptions, defaultTimeoutMs: number): PatienceOptions {
+  const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
+  if (!(timeoutMs >= 1 && timeoutMs <= maxRequestTimeoutMs)) {
+    throw new QuorateError(
+      "INVALID_ARGUMENT",
+      `timeoutMs is ${timeoutMs}; it has to be from 1 to ${maxRequestTimeoutMs} ms.`,
+    );
+  }
+  return { timeoutMs, signal: options.signal };
+}
+
+function consistencyOf({ consistency = "linearizable" }: ReadOptions): Consistency {
+  if (consistency === "linearizable" || consistency === "local") return consistency;
+  throw new QuorateError(
+    "INVALID_ARGUMENT",
+    `The consistency of a read is "linearizable" or "local", not ${String(consistency)}.`,
+  );
+}
+
+function conditionOf({ ifRevision, ifAbsent = false }: WriteOptions): Condition {
+  if (ifRevision === undefined) return ifAbsent ? { kind: "absent" } : { kind: "none" };
+  if (ifAbsent) {
+    throw new QuorateError(
+      "INVALID_ARGUMENT",
+      `ifRevision (${ifRevision}) and ifAbsent contradict each other: a key that is absent has no revision.`,
+    );
+  }
+  if (Number.isSafeInteger(ifRevision) && ifRevision >= 1) return { kind: "revision", revision: ifRevision };
+  throw new QuorateError(
+    "INVALID_ARGUMENT",
+    `ifRevision is ${ifRevision}; the revision of a key is an integer from 1. For a key that is absent: ifAbsent.`,
+  );
+}
+
+function conflict(key: ByteString, condition: Condition, currentRevision: number): ConflictError {
+  const found = currentRevision === 0 ? "does not exist" : `is at revision ${currentRevision}`;
+  const expected = condition.kind === "revision" ? `at revision ${condition.revision}` : "absent";
+  return new ConflictError(
+    `The key ${shown(key)} ${found}, and the write expected it ${expected}. Read it again and decide anew.`,
+    currentRevision,
+  );
+}
+
+function nonsense(answer: Answer): QuorateError {
+  return new QuorateError("REFUSED", `The node answered a read with "${answer.kind}", which makes no sense.`);
+}

@@ -1,0 +1,163 @@
+/**
+ * How long one call may go on: until its time is over, its caller's signal aborts, or the cluster object closes,
+ * whichever is first.
+ *
+ * Everything in the client that waits, waits with a patience, so that every promise ends. A patience has one timer
+ * and one listener on the caller's signal; `dispose` removes both, and whoever makes one disposes it.
+ */
+import { type Cancel, type Clock, QuorateError } from "@quorate/raft";
+
+export type Ending =
+  | { readonly kind: "timedOut"; readonly timeoutMs: number }
+  | { readonly kind: "aborted"; readonly reason: unknown }
+  | { readonly kind: "closed" };
+
+export interface PatienceOptions {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export class Patience {
+  readonly timeoutMs: number;
+  readonly #clock: Clock;
+  readonly #deadlineMs: number;
+  readonly #listeners: Set<() => void> = new Set();
+  readonly #signal: AbortSignal | undefined;
+  readonly #abort: () => void;
+  #cancelTimer: Cancel;
+  #ended: Ending | undefined;
+
+  constructor(clock: Clock, options: PatienceOptions) {
+    const { timeoutMs, signal } = options;
+    this.timeoutMs = timeoutMs;
+    this.#clock = clock;
+    this.#deadlineMs = clock.nowMs() + timeoutMs;
+    this.#signal = signal;
+    this.#abort = (): void => this.end({ kind: "aborted", reason: signal?.reason });
+    // An answer that has arrived but was not read yet counts: the poll phase comes before the verdict.
+    this.#cancelTimer = clock.after(timeoutMs, () => {
+      clock.defer(() => this.end({ kind: "timedOut", timeoutMs }));
+    });
+    if (signal?.aborted) this.#abort();
+    else signal?.addEventListener("abort", this.#abort, { once: true });
+  }
+
+  get ended(): Ending | undefined {
+    return this.#ended;
+  }
+
+  /** At least 1, so that it is always a legal timeout. */
+  get remainingMs(): number {
+    return Math.max(1, Math.ceil(this.#deadlineMs - this.#clock.nowMs()));
+  }
+
+  /** Calls `fn` once when the patience ends; at once where it has. The result removes `fn`. */
+  onEnd(fn: () => void): Cancel {
+    if (this.#ended !== undefined) {
+      fn();
+      return () => {};
+    }
+    this.#listeners.add(fn);
+    return () => {
+      this.#listeners.delete(fn);
+    };
+  }
+
+  end(ending: Ending): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = ending;
+    this.#release();
+    const listeners = [...this.#listeners];
+    this.#listeners.clear();
+    for (const listener of listeners) listener();
+  }
+
+  /** The call is over, or its caller is: nothing is called any more. */
+  dispose(): void {
+    this.#listeners.clear();
+    this.#ended ??= { kind: "closed" };
+    this.#release();
+  }
+
+  #release(): void {
+    this.#cancelTimer();
+    this.#signal?.removeEventListener("abort", this.#abort);
+  }
+}
+
+/** The calls under way of one cluster object, bounded, and ended together when it closes. */
+export class Calls {
+  readonly #clock: Clock;
+  readonly #maxCalls: number;
+  readonly #open: Set<Patience> = new Set();
+  #closed = false;
+
+  constructor(clock: Clock, maxCalls: number) {
+    this.#clock = clock;
+    this.#maxCalls = maxCalls;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Runs `body` with a patience of its own, which ends also when the cluster object closes. */
+  async run<T>(options: PatienceOptions, body: (patience: Patience) => Promise<T>): Promise<T> {
+    if (this.#closed) throw new QuorateError("CLOSED", "This cluster object was closed. Connect again.");
+    if (this.#open.size >= this.#maxCalls) {
+      throw new QuorateError(
+        "OVERLOADED",
+        `${this.#maxCalls} calls are under way, which is the limit. Wait for some of them before more are made.`,
+        { retryable: true },
+      );
+    }
+    const patience = new Patience(this.#clock, options);
+    this.#open.add(patience);
+    try {
+      return await body(patience);
+    } finally {
+      this.#open.delete(patience);
+      patience.dispose();
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const patience of [...this.#open]) patience.end({ kind: "closed" });
+  }
+}
+
+/** Resolves after `delayMs`, or as soon as the patience ends. */
+export function pause(clock: Clock, delayMs: number, patience: Patience): Promise<void> {
+  return new Promise((resolve) => {
+    const finish = (): void => {
+      cancelTimer();
+      cancelEnd();
+      resolve();
+    };
+    const cancelTimer = clock.after(delayMs, () => finish());
+    let cancelEnd: Cancel = () => {};
+    cancelEnd = patience.onEnd(finish);
+  });
+}
+
+/** What `promise` gives, or undefined where the patience ends first. */
+export function within<T>(promise: Promise<T>, patience: Patience): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const cancel = patience.onEnd(() => resolve(undefined));
+    promise.then(
+      (value) => {
+        cancel();
+        resolve(value);
+      },
+      (error: unknown) => {
+        cancel();
+        reject(error);
+      },
+    );
+  });
+}

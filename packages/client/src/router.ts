@@ -1,0 +1,237 @@
+/**
+ * Which node gets a request: writes go to the leader, reads to the home node, any that answers.
+ *
+ * The leader is who says so itself, in the newest term heard of; hints only decide who is asked first. One search
+ * serves all calls that wait (finder.ts), so a failover does not multiply with the calls under way.
+ */
+import { type Clock, ConnectionRefusedError, type Logger, QuorateError, type Random } from "@quorate/raft";
+import { askInTurn } from "./askInTurn.ts";
+import { shuffle } from "./backoff.ts";
+import { type Connection, type ConnectionLimits, type ConnectionPorts, dialNode } from "./connection.ts";
+import { EndpointBook } from "./endpointBook.ts";
+import { Finder, type Found } from "./finder.ts";
+import { Patience } from "./patience.ts";
+import type { ReportedStatus } from "./protocol/index.ts";
+import { saidIn } from "./statusWords.ts";
+
+export interface RouterPorts extends ConnectionPorts {
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+export interface RouterOptions {
+  readonly endpoints: readonly string[];
+  /** The node that reads go to as long as it answers. */
+  readonly preferred: string | undefined;
+  readonly limits: ConnectionLimits;
+}
+
+export type Target = "leader" | "home";
+
+export type StatusAnswer =
+  | { readonly kind: "answered"; readonly connection: Connection; readonly status: ReportedStatus }
+  | { readonly kind: "failed"; readonly endpoint: string; readonly reason: string };
+
+/** An endpoint that takes longer is slow, and another one is asked beside it. */
+const staggerMs = 50;
+/** A round does not wait longer for slow nodes while others may have found a leader meanwhile. */
+const roundMs = 200;
+/** Refusals of a moment; all others stand until somebody changes a configuration. */
+const passingRefusals: ReadonlySet<string> = new Set(["BUSY", "CLOSING", "STARTING"]);
+
+export class Router {
+  readonly book: EndpointBook;
+  readonly #ports: RouterPorts;
+  readonly #options: RouterOptions;
+  readonly #open: Map<string, Connection> = new Map();
+  readonly #dialing: Map<string, Promise<Connection>> = new Map();
+  readonly #asking: Map<string, Promise<StatusAnswer>> = new Map();
+  readonly #dials = new AbortController();
+  readonly #leaderFinder: Finder;
+  readonly #homeFinder: Finder;
+  #leader: Connection | undefined;
+  #home: Connection | undefined;
+  #hint: string | undefined;
+  #avoided: string | undefined;
+  #newestTerm = 0;
+
+  constructor(ports: RouterPorts, options: RouterOptions) {
+    this.#ports = ports;
+    this.#options = options;
+    this.book = new EndpointBook(options.endpoints);
+    this.#leaderFinder = new Finder(ports.clock, ports.random, () => this.#searchLeader());
+    this.#homeFinder = new Finder(ports.clock, ports.random, () => this.#searchHome());
+  }
+
+  get clock(): Clock {
+    return this.#ports.clock;
+  }
+
+  get random(): Random {
+    return this.#ports.random;
+  }
+
+  /** A connection to send to, or undefined where the patience ended first. Rejects where all endpoints refuse us. */
+  pick(target: Target, patience: Patience): Promise<Connection | undefined> {
+    if (patience.ended !== undefined) return Promise.resolve(undefined);
+    const known = target === "leader" ? this.#leader : this.#home;
+    if (known !== undefined && known.closedBecause === undefined) return Promise.resolve(known);
+    return (target === "leader" ? this.#leaderFinder : this.#homeFinder).find(patience);
+  }
+
+  /** `connection` could not serve a request for `target`; the next pick looks elsewhere, first at `hint`. */
+  blame(target: Target, connection: Connection, reason: string, hint: string = ""): void {
+    this.book.note(connection.endpoint, reason);
+    if (target === "home") {
+      if (this.#home === connection) this.#home = undefined;
+      this.#avoided = connection.endpoint;
+      return;
+    }
+    if (this.#leader === connection) this.#leader = undefined;
+    if (hint !== "" && hint !== connection.endpoint) this.#hint = hint;
+  }
+
+  /** Asks one node for its status; asked already, it is not asked twice. Never rejects. */
+  askStatus(endpoint: string): Promise<StatusAnswer> {
+    const asking = this.#asking.get(endpoint);
+    if (asking !== undefined) return asking;
+    const answer = this.#ask(endpoint).finally(() => this.#asking.delete(endpoint));
+    this.#asking.set(endpoint, answer);
+    return answer;
+  }
+
+  /** Closes what is neither leader nor home and has nothing to do. */
+  trim(): void {
+    for (const connection of this.#open.values()) {
+      const isInUse = connection === this.#leader || connection === this.#home;
+      if (!isInUse && connection.requestsUnderWay === 0) connection.close("the client does not need it now");
+    }
+  }
+
+  close(): void {
+    this.#dials.abort();
+    for (const connection of [...this.#open.values()]) connection.close("the client closed");
+  }
+
+  async #ask(endpoint: string): Promise<StatusAnswer> {
+    const patience = new Patience(this.clock, { timeoutMs: this.#options.limits.silenceMs });
+    try {
+      const connection = await this.#connect(endpoint);
+      const attempt = await connection.request({ kind: "status" }, patience);
+      if (attempt.kind !== "answered") return this.#failed(endpoint, attempt.reason);
+      if (attempt.body.kind !== "status") return this.#failed(endpoint, "it does not tell its status");
+      const { status } = attempt.body;
+      if (status.term >= this.#newestTerm) this.book.learn(status.members);
+      this.book.note(endpoint, saidIn(status));
+      return { kind: "answered", connection, status };
+    } catch (error) {
+      return this.#failed(endpoint, error instanceof Error ? error.message : String(error));
+    } finally {
+      patience.dispose();
+    }
+  }
+
+  #failed(endpoint: string, reason: string): StatusAnswer {
+    return { kind: "failed", endpoint, reason };
+  }
+
+  async #searchLeader(): Promise<Found> {
+    const leaders: Extract<StatusAnswer, { kind: "answered" }>[] = [];
+    const answer = await askInTurn<StatusAnswer>({
+      clock: this.clock,
+      candidates: this.#candidates([this.#hint]),
+      staggerMs,
+      limitMs: roundMs,
+      ask: (endpoint) => this.askStatus(endpoint),
+      isGood: (given) => {
+        if (given.kind === "failed" || !leads(given.status)) return false;
+        leaders.push(given);
+        return given.status.term >= this.#newestTerm;
+      },
+      hintOf: (given) => (given.kind === "failed" ? undefined : this.book.endpointOf(given.status.leader)),
+    });
+    this.#hint = undefined;
+    // A term heard of once may be gone with its cluster's data: then the newest of those that answer counts.
+    const found = answer ?? leaders.sort((a, b) => b.status.term - a.status.term)[0];
+    if (found?.kind !== "answered" || found.connection.closedBecause !== undefined) return this.#hopeless();
+    this.#newestTerm = found.status.term;
+    this.#leader = found.connection;
+    this.trim();
+    return found.connection;
+  }
+
+  async #searchHome(): Promise<Found> {
+    const avoided = this.#avoided;
+    this.#avoided = undefined;
+    const first = [this.#options.preferred, this.#leader?.endpoint];
+    const candidates = this.#candidates(first.filter((endpoint) => endpoint !== avoided));
+    const connection = await askInTurn<Connection | undefined>({
+      clock: this.clock,
+      candidates: candidates.sort((a, b) => Number(a === avoided) - Number(b === avoided)),
+      staggerMs,
+      limitMs: roundMs,
+      ask: (endpoint) => this.#connect(endpoint).catch(() => undefined),
+      isGood: (given) => given !== undefined && given.closedBecause === undefined,
+    });
+    if (connection === undefined) return this.#hopeless();
+    this.#home = connection;
+    this.trim();
+    return connection;
+  }
+
+  /** Those in `first`, then those that a connection stands to, then the others, each group in random order. */
+  #candidates(first: readonly (string | undefined)[]): string[] {
+    const named = first.filter((endpoint) => endpoint !== undefined);
+    const known = shuffle(this.random, [...this.book.all]);
+    const open = known.filter((endpoint) => this.#open.has(endpoint));
+    return [...new Set([...named, ...open, ...known])];
+  }
+
+  #hopeless(): QuorateError | undefined {
+    if (!this.book.isHopeless) return undefined;
+    return new QuorateError("REFUSED", `Every node refused this client: ${this.book.report()}.`);
+  }
+
+  #connect(endpoint: string): Promise<Connection> {
+    const open = this.#open.get(endpoint);
+    if (open !== undefined) return Promise.resolve(open);
+    const dialing = this.#dialing.get(endpoint);
+    if (dialing !== undefined) return dialing;
+    const dial = this.#dial(endpoint).finally(() => this.#dialing.delete(endpoint));
+    this.#dialing.set(endpoint, dial);
+    return dial;
+  }
+
+  async #dial(endpoint: string): Promise<Connection> {
+    const { signal } = this.#dials;
+    try {
+      const connection = await dialNode(this.#ports, endpoint, this.#options.limits, signal);
+      if (signal.aborted) connection.close("the client closed");
+      this.#adopt(connection);
+      return connection;
+    } catch (error) {
+      const isRefusal = error instanceof ConnectionRefusedError && !passingRefusals.has(error.refusal.code);
+      const reason = error instanceof ConnectionRefusedError ? error.refusal.reason : String(error);
+      if (!signal.aborted) this.book.note(endpoint, reason, isRefusal);
+      throw error;
+    }
+  }
+
+  #adopt(connection: Connection): void {
+    const { endpoint } = connection;
+    this.#open.set(endpoint, connection);
+    this.book.note(endpoint, "connected");
+    connection.onClosed(() => {
+      this.#open.delete(endpoint);
+      this.book.note(endpoint, connection.closedBecause ?? "closed");
+      this.#ports.logger.debug(
+        { endpoint, reason: connection.closedBecause },
+        "A connection to a node ended.",
+      );
+    });
+  }
+}
+
+function leads(status: ReportedStatus): boolean {
+  return status.role === "leader" && status.standing === "born" && !status.mute;
+}
