@@ -46,15 +46,25 @@ export function bootTime(sources: TimeSources): () => number {
   };
 }
 
+const maxTimeoutMs = 0x7fff_ffff;
+
 /** The clock of this process. Its timers do not keep the process alive. */
 export function systemClock(sources: TimeSources = systemSources()): Clock {
   return {
     nowMs: () => sources.monotonicMs(),
     bootMs: bootTime(sources),
     after(delayMs, fn): Cancel {
-      // Node.js fires a timer of a fractional delay up to a millisecond early, and one above 2^31 ms at once.
-      const timer = setTimeout(fn, Math.min(Math.ceil(delayMs), 0x7fff_ffff));
-      timer.unref();
+      const dueMs = sources.monotonicMs() + delayMs;
+      let timer = arm(delayMs);
+      // Node.js counts from the beginning of a loop's turn, so it may be early, and it knows no delay above 2^31 ms.
+      function fire(): void {
+        const leftMs = dueMs - sources.monotonicMs();
+        if (leftMs > 0) timer = arm(leftMs);
+        else fn();
+      }
+      function arm(leftMs: number): NodeJS.Timeout {
+        return setTimeout(fire, Math.min(Math.ceil(leftMs), maxTimeoutMs)).unref();
+      }
       return () => clearTimeout(timer);
     },
     defer(fn): void {

@@ -145,7 +145,8 @@ function readAppend(fields: Fields, keep: Keep): Of<"appendRequest"> | undefined
   for (let at = appendFields; at < fields.length; at += 3) {
     const entryTerm = fields[at];
     const index = prevIndex + entries.length + 1;
-    const kind = entryKinds[fields[at + 1] as number];
+    const kindNumber = fields[at + 1];
+    const kind = isCount(kindNumber) ? entryKinds[kindNumber] : undefined;
     const data = fields[at + 2];
     // Terms never fall along a log, and a leader has no entry of a later term than its own.
     if (!isWithin(entryTerm, Math.max(before, 1), term) || !isCount(index)) return undefined;
