@@ -1,0 +1,189 @@
+/**
+ * Opens a log over the two small stores: gathers the evidence, judges it, repairs what may be repaired, and ends with
+ * one witnessed batch (boot + 1) before anything can be promised.
+ *
+ *   evidence ──▶ judge ──▶ create | refuse | open ──▶ plan ──▶ witness what a crash left without ──▶ opening batch
+ *
+ * It never guesses: a refusal changes nothing, and entries that were acknowledged and are gone set a floor, below
+ * which the node stays mute until its peers have given them back.
+ */
+import {
+  asIndex,
+  asTerm,
+  type BatchOperation,
+  type BatchStore,
+  type Index,
+  invariant,
+  type Logger,
+  type LogStore,
+  memberId,
+  type NodeId,
+  QuorateError,
+  type Random,
+  randomHex,
+  type SlotFile,
+  type Standing,
+  silentLogger,
+} from "@quorate/raft";
+import { ChainedLog } from "./chainedLog.ts";
+import { type Evidence, gatherEvidence } from "./evidence.ts";
+import { judge } from "./judgement.ts";
+import { birthKey, entriesEnd, entryKey } from "./keys.ts";
+import { positionAt } from "./readEntries.ts";
+import { outcomeSentence, planRecovery, type Recovery } from "./recovery.ts";
+import { restoredState } from "./restoredState.ts";
+import { encodeStateRecord, newbornRecord, type Position, type StateRecord } from "./stateRecord.ts";
+import { type Stores, writeWitness, writeWitnessed } from "./witness.ts";
+
+export interface LogOptions {
+  readonly batches: BatchStore;
+  readonly slots: SlotFile;
+  readonly nodeId: NodeId;
+  /** Draws the incarnation of a directory that is made. */
+  readonly random: Random;
+  /** Is told what an opening found; silent by default. */
+  readonly logger?: Logger;
+  /** How sentences name the place; default "the log". */
+  readonly location?: string;
+  /** Default true. False where creation is the caller's and was finished before: then nothing means something lost. */
+  readonly mayCreate?: boolean;
+}
+
+/**
+ * Takes over both stores: closing the log closes them, and so does a rejection.
+ *
+ * Rejects `DATA_LOST` when hard state may be gone or the directory is quarantined, `WRONG_DIRECTORY` when the data are
+ * another node's or of a newer format, `STORAGE_FAILED` when reading or writing fails.
+ */
+export async function openLog(options: LogOptions): Promise<LogStore> {
+  const { batches, slots } = options;
+  try {
+    return await open(options);
+  } catch (error) {
+    await slots.close();
+    await batches.close();
+    throw error instanceof QuorateError ? error : failedToOpen(error, options.location ?? defaultLocation);
+  }
+}
+
+const defaultLocation = "the log";
+
+async function open(options: LogOptions): Promise<ChainedLog> {
+  const { batches, slots, nodeId, location = defaultLocation, logger = silentLogger } = options;
+  const stores: Stores = { batches, slots };
+  let evidence = await gatherEvidence(batches, slots);
+  if (judge(evidence, nodeId).kind === "create") evidence = await create(options, stores);
+  const judgement = judge(evidence, nodeId);
+  if (judgement.kind === "refuse") throw new QuorateError(judgement.code, `${location}: ${judgement.reason}`);
+  invariant(judgement.kind === "open", "what was just created opens");
+  const recovery = await planRecovery(batches, evidence, judgement);
+  report(logger, location, recovery);
+  if (judgement.unwitnessed) await writeWitness(stores, judgement.record);
+  return recover(stores, location, evidence, recovery);
+}
+
+/** A creation that did not finish promised nothing: it is made anew, as a new incarnation. */
+async function create(options: LogOptions, { batches, slots }: Stores): Promise<Evidence> {
+  const { nodeId, random, mayCreate = true, location = defaultLocation } = options;
+  if (!mayCreate) {
+    const what = "its witness file is damaged and its database is empty.";
+    throw new QuorateError(
+      "DATA_LOST",
+      `${location}: ${what} Nothing is left of it; to start as a new node, wipe it.`,
+    );
+  }
+  const [zero, one] = newbornSlots(nodeId, randomHex(random, 16));
+  await slots.write(0, zero);
+  await slots.write(1, one);
+  return gatherEvidence(batches, slots);
+}
+
+/** What both slots hold before a directory's first opening. */
+export function newbornSlots(nodeId: NodeId, incarnation: string): readonly [Uint8Array, Uint8Array] {
+  const content = encodeStateRecord(newbornRecord(memberId(nodeId, incarnation)));
+  return [content, content];
+}
+
+async function recover(
+  stores: Stores,
+  location: string,
+  evidence: Evidence,
+  recovery: Recovery,
+): Promise<ChainedLog> {
+  const { scan, seen, birth } = recovery;
+  const last = await keptPosition(stores.batches, recovery);
+  if (recovery.cleanUp) await removeAfter(stores.batches, last.index);
+  scan.tail.cutTo(last);
+  const record = openingRecord(recovery, last);
+  const operations: BatchOperation[] = [];
+  if (record.membership === undefined && evidence.birth !== undefined) {
+    operations.push({ kind: "delete", key: birthKey });
+  }
+  await writeWitnessed(stores, operations, record);
+  const standing = standingOf(record, recovery);
+  invariant(standing.kind !== "born" || birth !== undefined, "a born node has its birth");
+  return new ChainedLog({ stores, location, record, tail: scan.tail, standing, seen });
+}
+
+function openingRecord(recovery: Recovery, last: Position): StateRecord {
+  const { record, floor, seen } = recovery;
+  const term = asTerm(Math.max(record.term, last.term));
+  return {
+    ...record,
+    k: record.k + 1,
+    boot: record.boot + 1,
+    term,
+    vote: term > record.term ? undefined : record.vote,
+    floor,
+    last,
+    seen: seen.size === 0 ? 0 : record.seen,
+  };
+}
+
+function standingOf(record: StateRecord, { birth, scan }: Recovery): Standing {
+  const { membership, promisedTo, floor, last } = record;
+  if (membership === undefined) return { kind: "unborn", promisedTo };
+  if (birth === undefined) {
+    return { kind: "lost", floor: floor ?? { lastIndex: last.index, lastTerm: last.term } };
+  }
+  return { kind: "born", birth, restored: restoredState(record, birth, scan.termRuns, scan.configurations) };
+}
+
+async function keptPosition(batches: BatchStore, { scan, keepTo, record }: Recovery): Promise<Position> {
+  if (keepTo === record.boundary.index) return record.boundary;
+  const position = await positionAt(batches, scan.tail, keepTo);
+  if (position !== undefined) return position;
+  throw new QuorateError(
+    "STORAGE_FAILED",
+    `Entry ${keepTo} was there a moment ago and cannot be read again.`,
+  );
+}
+
+/**
+ * In small batches that change nothing about the judgement: until the opening batch is written, a crash among them
+ * leaves a log that is found faulty in the same way.
+ */
+async function removeAfter(batches: BatchStore, last: Index): Promise<void> {
+  let from = entryKey(asIndex(last + 1));
+  for (;;) {
+    const doomed = await batches.range(from, entriesEnd, 512);
+    if (doomed.length === 0) return;
+    await batches.write(doomed.map(([key]) => ({ kind: "delete", key })));
+    from = doomed.at(-1)![0]; // not from the start again: LevelDB would step over every deleted key
+  }
+}
+
+function report(logger: Logger, location: string, recovery: Recovery): void {
+  const { findings, outcome } = recovery;
+  for (const { kind, text } of findings) {
+    if (kind === "note") logger.info({ location }, `${location}: ${text}.`);
+    else logger.warn({ location, outcome }, `${location}: ${text}. ${outcomeSentence(recovery)}`);
+  }
+}
+
+function failedToOpen(cause: unknown, location: string): QuorateError {
+  const detail = cause instanceof Error ? cause.message : String(cause);
+  const advice =
+    "Find the cause (a full or failing disk, missing rights?), remove it, and start the node again.";
+  return new QuorateError("STORAGE_FAILED", `Opening ${location} failed: ${detail}. ${advice}`, { cause });
+}

@@ -1,0 +1,49 @@
+/** What the core starts from, put together from the state record, the birth and a verified scan of the log. */
+import {
+  asIndex,
+  type Birth,
+  type ConfigurationAt,
+  decodeConfiguration,
+  type Entry,
+  type Index,
+  QuorateError,
+  type RestoredState,
+  type TermRun,
+} from "@quorate/raft";
+import type { StateRecord } from "./stateRecord.ts";
+
+export function restoredState(
+  record: StateRecord,
+  birth: Birth,
+  termRuns: readonly TermRun[],
+  configurations: readonly Entry[],
+): RestoredState {
+  const { term, vote, floor, boundary, last, boot } = record;
+  return {
+    term,
+    vote,
+    floor,
+    boundary: { index: boundary.index, term: boundary.term },
+    lastIndex: last.index,
+    termRuns: termRuns.filter((run) => run.firstIndex <= last.index),
+    configurations: [
+      { index: asIndex(0), configuration: birth.configuration },
+      ...configurations.filter((entry) => entry.index <= last.index).map(configurationOf),
+    ],
+    boot,
+  };
+}
+
+function configurationOf(entry: Entry): ConfigurationAt {
+  const { index, data } = entry;
+  const configuration = decodeConfiguration(data);
+  if (configuration !== undefined) return { index, configuration };
+  throw unreadableConfiguration(index);
+}
+
+function unreadableConfiguration(index: Index): QuorateError {
+  return new QuorateError(
+    "WRONG_DIRECTORY",
+    `Entry ${index} holds a configuration that this version cannot read. Use the version that wrote it.`,
+  );
+}
