@@ -76,6 +76,8 @@ export interface Cluster {
   readonly slowDisks: Set<string>;
   /** Undefined drops nothing; otherwise true drops. */
   drop: ((flight: Flight) => boolean) | undefined;
+  /** Called after every turn, before its effects are carried out. */
+  observe: ((node: Node) => void) | undefined;
   readonly options: ClusterOptions;
 }
 
@@ -156,6 +158,7 @@ export function createCluster(options: ClusterOptions): Cluster {
     queue: [],
     slowDisks: new Set(),
     drop: undefined,
+    observe: undefined,
     options,
   };
   for (const name of options.nodes) {
@@ -205,6 +208,7 @@ export function turn(cluster: Cluster, name: string, ...events: Event[]): Effect
   for (const event of events) step(node.state, event, cluster.nowMs);
   const effects = takeEffects(node.state);
   node.effects = effects;
+  cluster.observe?.(node);
   for (const { to, message } of effects.send) {
     checkBacked(node, message);
     const flight: Flight = { from: node.id, to, message };
@@ -219,7 +223,7 @@ export function turn(cluster: Cluster, name: string, ...events: Event[]): Effect
 }
 
 function startWrite(cluster: Cluster, node: Node, persist: Persist): void {
-  expect(node.writing, "one write at a time").toBeUndefined();
+  if (node.writing !== undefined) expect.fail("one write at a time");
   node.writing = persist;
   if (!cluster.slowDisks.has(nameOf(node.id))) finishWrite(cluster, nameOf(node.id));
 }
@@ -240,7 +244,7 @@ export function writeTo(disk: Disk, persist: Persist): void {
   disk.floor = persist.floor;
   if (persist.truncateFrom !== undefined) disk.entries.length = persist.truncateFrom - 1;
   for (const entry of persist.entries) {
-    expect(entry.index, "entries follow what is left").toBe(disk.entries.length + 1);
+    if (entry.index !== disk.entries.length + 1) expect.fail(`entry ${entry.index} leaves a gap`);
     disk.entries.push(entry);
   }
 }
@@ -249,7 +253,7 @@ export function writeTo(disk: Disk, persist: Persist): void {
 export function checkBacked(node: Node, message: Message): void {
   const { disk, state } = node;
   if (message.kind === "preVoteRequest" || (message.kind === "preVoteResponse" && message.granted)) return;
-  expect(disk.term, `term of ${message.kind} on disk`).toBeGreaterThanOrEqual(message.term);
+  if (disk.term < message.term) expect.fail(`${message.kind} of term ${message.term} before it is durable`);
   const isVote = message.kind === "voteResponse" && message.granted;
   if ((isVote || message.kind === "voteRequest") && disk.term === message.term) {
     expect(disk.vote, `vote behind ${message.kind} on disk`).toBeDefined();
@@ -257,9 +261,11 @@ export function checkBacked(node: Node, message: Message): void {
   }
   if (message.kind === "appendResponse" && message.result.kind === "matched") {
     const { matchIndex } = message.result;
-    expect(disk.entries.length, "acked entries on disk").toBeGreaterThanOrEqual(matchIndex);
+    if (disk.entries.length < matchIndex) expect.fail(`ack of ${matchIndex} before it is durable`);
     const cached = cachedEntries(state, matchIndex, matchIndex, 1)?.[0];
-    if (cached !== undefined) expect(disk.entries[matchIndex - 1]?.term).toBe(cached.term);
+    const term = disk.entries[matchIndex - 1]?.term;
+    if (cached !== undefined && term !== cached.term)
+      expect.fail(`ack of ${matchIndex}, overwritten on disk`);
   }
 }
 
@@ -278,7 +284,8 @@ function applyCommitted(cluster: Cluster, node: Node): void {
 
 export function deliver(cluster: Cluster, flight: Flight): void {
   const node = nodeOf(cluster, nameOf(flight.to));
-  if (node.up) turn(cluster, nameOf(flight.to), { kind: "received", from: flight.from, message: flight.message });
+  if (node.up)
+    turn(cluster, nameOf(flight.to), { kind: "received", from: flight.from, message: flight.message });
 }
 
 /** Delivers what is under way, and what follows from it, until all is quiet. */
@@ -357,4 +364,42 @@ export function heal(cluster: Cluster): void {
 
 export function commitOf(cluster: Cluster, name: string): Index {
   return nodeOf(cluster, name).state.commitIndex;
+}
+
+/** Hands `message` to one node as if `from` had sent it. */
+export function receive(cluster: Cluster, to: string, from: string, message: Message): Effects {
+  return turn(cluster, to, { kind: "received", from: idOf(from), message });
+}
+
+export function isKind<K extends Message["kind"]>(
+  kind: K,
+): (message: Message) => message is Extract<Message, { kind: K }> {
+  return (message): message is Extract<Message, { kind: K }> => message.kind === kind;
+}
+
+/** The messages of one kind among what a turn sent. */
+export function sentOf<K extends Message["kind"]>(
+  effects: Effects,
+  kind: K,
+): Extract<Message, { kind: K }>[] {
+  return effects.send.map(({ message }) => message).filter(isKind(kind));
+}
+
+/** The messages of one kind that are under way, optionally to one node only. */
+export function queued<K extends Message["kind"]>(
+  cluster: Cluster,
+  kind: K,
+  to?: string,
+): Extract<Message, { kind: K }>[] {
+  return cluster.queue
+    .filter((flight) => to === undefined || nameOf(flight.to) === to)
+    .map(({ message }) => message)
+    .filter(isKind(kind));
+}
+
+/** Takes the messages that `which` names out of the queue, for later. */
+export function hold(cluster: Cluster, which: (flight: Flight) => boolean): Flight[] {
+  const held = cluster.queue.filter(which);
+  cluster.queue = cluster.queue.filter((flight) => !which(flight));
+  return held;
 }
