@@ -102,7 +102,7 @@ async function openDatabase(layout: Layout): Promise<BatchStore> {
 async function promisedNothing(layout: Layout): Promise<boolean> {
   const content = await readIfPresent(layout.witness);
   const slots = content && readSlots(slotsOf(content));
-  return slots !== undefined && slots.every((slot) => slot?.k === 0);
+  return slots?.every((slot) => slot?.k === 0) ?? false;
 }
 
 /** The lock file goes when the lock does. */

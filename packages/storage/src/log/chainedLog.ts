@@ -127,7 +127,7 @@ export class ChainedLog implements LogStore {
       const operations: BatchOperation[] = [];
       let end = this.tail.last;
       if (truncateFrom !== undefined && truncateFrom <= end.index) {
-        for (let index = truncateFrom; index <= end.index; index = asIndex(index + 1)) {
+        for (let index = end.index; index >= truncateFrom; index = asIndex(index - 1)) {
           operations.push({ kind: "delete", key: entryKey(index) });
         }
         end = await this.positionBefore(truncateFrom);

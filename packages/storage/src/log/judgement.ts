@@ -39,7 +39,8 @@ const staysOut =
   "It must not speak again, since it could vote twice in one term: it stays out, and the other nodes go on without it. " +
   "Keep the directory if you want to look into it (`quorate doctor`).";
 
-export function judge(evidence: Evidence, nodeId: NodeId): Judgement {
+/** `mayCreate`: false where a directory is made whole before it is opened, so that nothing means something lost. */
+export function judge(evidence: Evidence, nodeId: NodeId, mayCreate: boolean): Judgement {
   const { slots, database, empty } = evidence;
   const records = [database, slots?.[0], slots?.[1]].filter((record) => record !== undefined);
   const stranger = records.find((record) => nodeIdOf(record.member) !== nodeId);
@@ -47,7 +48,7 @@ export function judge(evidence: Evidence, nodeId: NodeId): Judgement {
   const quarantined = records.find((record) => record.quarantine !== undefined);
   if (quarantined !== undefined) return lost(`it was quarantined: ${quarantined.quarantine}.`);
   if (new Set(records.map((record) => record.member)).size > 1) return lost(mixed);
-  if (empty && (slots === undefined || unfinished(slots))) return { kind: "create" };
+  if (mayCreate && empty && (slots === undefined || unfinished(slots))) return { kind: "create" };
   if (slots === undefined) return lost("its witness file is gone, so nobody can tell what it promised.");
   const [zero, one] = slots;
   const witness = newest(zero, one);

@@ -69,11 +69,21 @@ export async function openLog(options: LogOptions): Promise<LogStore> {
 const defaultLocation = "the log";
 
 async function open(options: LogOptions): Promise<ChainedLog> {
-  const { batches, slots, nodeId, location = defaultLocation, logger = silentLogger } = options;
+  const {
+    batches,
+    slots,
+    nodeId,
+    location = defaultLocation,
+    logger = silentLogger,
+    mayCreate = true,
+  } = options;
   const stores: Stores = { batches, slots };
   let evidence = await gatherEvidence(batches, slots);
-  if (judge(evidence, nodeId).kind === "create") evidence = await create(options, stores);
-  const judgement = judge(evidence, nodeId);
+  let judgement = judge(evidence, nodeId, mayCreate);
+  if (judgement.kind === "create") {
+    evidence = await create(options, stores);
+    judgement = judge(evidence, nodeId, false);
+  }
   if (judgement.kind === "refuse") throw new QuorateError(judgement.code, `${location}: ${judgement.reason}`);
   invariant(judgement.kind === "open", "what was just created opens");
   const recovery = await planRecovery(batches, evidence, judgement);
@@ -83,15 +93,7 @@ async function open(options: LogOptions): Promise<ChainedLog> {
 }
 
 /** A creation that did not finish promised nothing: it is made anew, as a new incarnation. */
-async function create(options: LogOptions, { batches, slots }: Stores): Promise<Evidence> {
-  const { nodeId, random, mayCreate = true, location = defaultLocation } = options;
-  if (!mayCreate) {
-    const what = "its witness file is damaged and its database is empty.";
-    throw new QuorateError(
-      "DATA_LOST",
-      `${location}: ${what} Nothing is left of it; to start as a new node, wipe it.`,
-    );
-  }
+async function create({ nodeId, random }: LogOptions, { batches, slots }: Stores): Promise<Evidence> {
   const [zero, one] = newbornSlots(nodeId, randomHex(random, 16));
   await slots.write(0, zero);
   await slots.write(1, one);

@@ -96,7 +96,7 @@ export function termAt(scan: Scan, index: Index, boundaryTerm: Term): Term {
 
 function batchFindings(evidence: Evidence, { record, lostBatches, unwitnessed }: OpenJudgement): Finding[] {
   const findings: Finding[] = [];
-  const torn = evidence.slots?.findIndex((slot) => slot === undefined) ?? -1;
+  const torn = evidence.slots?.indexOf(undefined) ?? -1;
   if (torn >= 0) {
     findings.push(note(`slot ${torn} of the witness was torn; write ${record.k} is whole in the database`));
   } else if (unwitnessed) {

@@ -72,7 +72,7 @@ export function decodeStateRecord(bytes: Uint8Array): StateRecord | undefined {
   if (end > bytes.length || crc32(bytes.subarray(4, end)) !== getUint32(bytes, 0)) return undefined;
   const value: unknown = parse(Buffer.from(bytes.subarray(8, end)).toString("utf8"));
   if (!isObject(value)) return undefined;
-  if (value["format"] !== recordFormat) throw newerFormat(value["format"]);
+  if (value.format !== recordFormat) throw newerFormat(value.format);
   return validated(value);
 }
 
@@ -108,15 +108,15 @@ function isMember(value: unknown): value is MemberId {
 }
 
 function isPosition(value: unknown): value is Position {
-  return isObject(value) && isCount(value["index"]) && isCount(value["term"]) && isCount(value["chain"]);
+  return isObject(value) && isCount(value.index) && isCount(value.term) && isCount(value.chain);
 }
 
 function isFloor(value: unknown): value is Floor {
-  return isObject(value) && isCount(value["lastIndex"]) && isCount(value["lastTerm"]);
+  return isObject(value) && isCount(value.lastIndex) && isCount(value.lastTerm);
 }
 
 function isMembership(value: unknown): value is Membership {
-  return isObject(value) && typeof value["clusterId"] === "string" && isCount(value["genesis"]);
+  return isObject(value) && typeof value.clusterId === "string" && isCount(value.genesis);
 }
 
 /** A checksum only proves that the bytes are those once written: the shape is checked all the same. */

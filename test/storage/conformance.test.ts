@@ -1,0 +1,54 @@
+import { join } from "node:path";
+import type { BatchStore, SlotFile } from "@quorate/raft";
+import {
+  batchStoreSuite,
+  DiskSlotFile,
+  MemoryBatchStore,
+  MemorySlotFile,
+  openLevelBatchStore,
+  slotFileSuite,
+} from "@quorate/storage/internal";
+import { describe, it } from "vitest";
+import { temporaryDirectory } from "./temporaryDirectory.ts";
+
+describe("LevelDB conforms as a batch store: it", () => {
+  const suite = batchStoreSuite(async () => {
+    const path = join(temporaryDirectory(), "log");
+    const store = await openLevelBatchStore(path);
+    const reopen = async (): Promise<BatchStore> => {
+      await store.close();
+      return openLevelBatchStore(path);
+    };
+    return { store, reopen };
+  });
+  for (const { name, run } of suite) it(name, run);
+});
+
+describe("Memory conforms as a batch store: it", () => {
+  const suite = batchStoreSuite(async () => {
+    const store = new MemoryBatchStore();
+    return { store, reopen: async () => new MemoryBatchStore(store.contents()) };
+  });
+  for (const { name, run } of suite) it(name, run);
+});
+
+describe("A file on disk conforms as a slot file: it", () => {
+  const suite = slotFileSuite(async () => {
+    const path = join(temporaryDirectory(), "witness");
+    const file = new DiskSlotFile(path);
+    const reopen = async (): Promise<SlotFile> => {
+      await file.close();
+      return new DiskSlotFile(path);
+    };
+    return { file, reopen };
+  });
+  for (const { name, run } of suite) it(name, run);
+});
+
+describe("Memory conforms as a slot file: it", () => {
+  const suite = slotFileSuite(async () => {
+    const file = new MemorySlotFile();
+    return { file, reopen: async () => new MemorySlotFile(file.contents()) };
+  });
+  for (const { name, run } of suite) it(name, run);
+});
