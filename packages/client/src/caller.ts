@@ -109,9 +109,7 @@ export class Caller {
           { outcome, retryable: true },
         );
       default:
-        return new QuorateError("CLOSED", `The cluster object was closed during the request.${advice}`, {
-          outcome,
-        });
+        return new QuorateError("CLOSED", `${ended?.reason ?? "The request is over."}${advice}`, { outcome });
     }
   }
 }

@@ -39,7 +39,12 @@ const maxWaitingWrites = 8_192;
 const statusTimeoutMs = 1_000;
 const closeTimeoutMs = 1_000;
 
-export function createCluster(ports: ClusterPorts, options: ClusterOptions): Cluster {
+export interface ClientCluster extends Cluster {
+  /** Like `close`, with the sentence that calls under way, and later ones, are told. */
+  stop(reason: string): Promise<void>;
+}
+
+export function createCluster(ports: ClusterPorts, options: ClusterOptions): ClientCluster {
   const { clock } = ports;
   const { requestTimeoutMs, sessionTtlMs, endpoints, preferredEndpoint } = options;
   const router = new Router(ports, { endpoints, preferred: preferredEndpoint, limits });
@@ -55,20 +60,21 @@ export function createCluster(ports: ClusterPorts, options: ClusterOptions): Clu
     : sessionlessWriter(caller);
   let closing: Promise<void> | undefined;
 
-  async function end(): Promise<void> {
-    calls.close();
+  async function end(reason: string): Promise<void> {
+    calls.close(reason);
     await writer.close();
     router.close();
   }
 
-  const cluster: Cluster = {
+  const cluster: ClientCluster = {
     kv: keyValueStore({ calls, caller, writer, requestTimeoutMs }),
     clock,
     status: async (statusOptions = {}) => askAll(router, calls, statusOptions),
-    close() {
-      closing ??= end();
+    stop(reason) {
+      closing ??= end(reason);
       return closing;
     },
+    close: () => cluster.stop("This cluster object was closed."),
     [Symbol.asyncDispose]: () => cluster.close(),
   };
   return cluster;

@@ -1,5 +1,10 @@
 /** @quorate/client/internal: for sister packages, simulators and tests. No promise of stability, and no WebSocket. */
 export { type ClientOptions, type ResolvedClientOptions, resolveClientOptions } from "./clientOptions.ts";
-export { type ClusterOptions, type ClusterPorts, createCluster } from "./createCluster.ts";
+export {
+  type ClientCluster,
+  type ClusterOptions,
+  type ClusterPorts,
+  createCluster,
+} from "./createCluster.ts";
 export { readRequests, readResponses, requestFrames, responseBytes, responseFrames } from "./frames.ts";
 export { clientHello, clientRole, judgeClient, serverHello } from "./hello.ts";

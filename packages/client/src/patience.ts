@@ -10,7 +10,7 @@ import { type Cancel, type Clock, QuorateError } from "@quorate/raft";
 export type Ending =
   | { readonly kind: "timedOut"; readonly timeoutMs: number }
   | { readonly kind: "aborted"; readonly reason: unknown }
-  | { readonly kind: "closed" };
+  | { readonly kind: "closed"; readonly reason: string };
 
 export interface PatienceOptions {
   readonly timeoutMs: number;
@@ -75,7 +75,7 @@ export class Patience {
   /** The call is over, or its caller is: nothing is called any more. */
   dispose(): void {
     this.#listeners.clear();
-    this.#ended ??= { kind: "closed" };
+    this.#ended ??= { kind: "closed", reason: "The call is over." };
     this.#release();
   }
 
@@ -90,7 +90,7 @@ export class Calls {
   readonly #clock: Clock;
   readonly #maxCalls: number;
   readonly #open: Set<Patience> = new Set();
-  #closed = false;
+  #closedBecause: string | undefined;
 
   constructor(clock: Clock, maxCalls: number) {
     this.#clock = clock;
@@ -101,13 +101,9 @@ export class Calls {
     return this.#open.size;
   }
 
-  get closed(): boolean {
-    return this.#closed;
-  }
-
   /** Runs `body` with a patience of its own, which ends also when the cluster object closes. */
   async run<T>(options: PatienceOptions, body: (patience: Patience) => Promise<T>): Promise<T> {
-    if (this.#closed) throw new QuorateError("CLOSED", "This cluster object was closed. Connect again.");
+    if (this.#closedBecause !== undefined) throw new QuorateError("CLOSED", this.#closedBecause);
     if (this.#open.size >= this.#maxCalls) {
       throw new QuorateError(
         "OVERLOADED",
@@ -125,9 +121,10 @@ export class Calls {
     }
   }
 
-  close(): void {
-    this.#closed = true;
-    for (const patience of [...this.#open]) patience.end({ kind: "closed" });
+  /** `reason` is the sentence that calls under way, and later ones, are told. */
+  close(reason: string): void {
+    this.#closedBecause ??= reason;
+    for (const patience of [...this.#open]) patience.end({ kind: "closed", reason });
   }
 }
 

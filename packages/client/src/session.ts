@@ -64,7 +64,8 @@ export class Session implements Writer {
   /** Ends the session, within its bound. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const patience of [...this.#own]) patience.end({ kind: "closed" });
+    for (const patience of [...this.#own])
+      patience.end({ kind: "closed", reason: "The session was closed." });
     const session = this.#current;
     if (session === undefined) return;
     this.#end(session);

@@ -1,1 +1,21 @@
-export {};
+/** @quorate/kv/internal: for sister packages, simulators and tests. No promise of stability; no WebSocket, no disk. */
+export {
+  type AssembledNode,
+  assembleNode,
+  type NodeOptions,
+  type NodePorts,
+} from "./assembleNode.ts";
+export {
+  type ClientServer,
+  createClientServer,
+  type ServerOptions,
+  type ServerPorts,
+} from "./server/clientServer.ts";
+export { createMachineHost, type MachineHost } from "./server/machineHost.ts";
+export { defaultServerLimits, type ServerLimits } from "./server/serverLimits.ts";
+export {
+  SessionClock,
+  type SessionClockOptions,
+  type SessionClockPorts,
+  type Verdict,
+} from "./server/sessionClock.ts";

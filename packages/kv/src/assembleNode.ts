@@ -1,0 +1,231 @@
+/**
+ * A node put together from its ports: log, links to peers, the machine, the server for clients, and a client of its
+ * own that reaches this node without a socket.
+ *
+ *     client ─ loopback ─┐                      ┌─ peers
+ *                        ├─ server ─ RaftNode ──┤
+ *     other clients ─────┘     machine          └─ log
+ *
+ * join() gives it real ports and a simulation its own: what is simulated is what ships. Knows no WebSocket, no disk.
+ */
+import type { Cluster } from "@quorate/client";
+import { createCluster, type ResolvedClientOptions } from "@quorate/client/internal";
+import {
+  type Answer,
+  type Clock,
+  type Hello,
+  type Listener,
+  type Logger,
+  type LogStore,
+  type Network,
+  type NodeStatus,
+  QuorateError,
+  type RaftNode,
+  type RaftOptions,
+  type Random,
+  type StartOptions,
+  startNode,
+} from "@quorate/raft";
+import { createTransport, memoryNetwork, peerRole } from "@quorate/transport/links";
+import { type ClientServer, createClientServer } from "./server/clientServer.ts";
+import { createMachineHost, type MachineHost } from "./server/machineHost.ts";
+import { defaultServerLimits, type ServerLimits } from "./server/serverLimits.ts";
+
+export interface NodePorts {
+  /** Opened for this node; closed with it, also where the assembly fails. */
+  readonly log: LogStore;
+  readonly network: Network;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly observer?: StartOptions<unknown>["observer"];
+}
+
+export interface NodeOptions {
+  readonly id: string;
+  /** Where to listen, for peers and clients alike. Undefined: nobody connects from outside. */
+  readonly listen: string | undefined;
+  /** By node id. Undefined: a cluster of this node alone, at the address that it really listens at. */
+  readonly peers: Readonly<Record<string, string>> | undefined;
+  readonly raft: Required<
+    Pick<RaftOptions, "heartbeatMs" | "electionTimeoutMinMs" | "electionTimeoutMaxMs">
+  > &
+    RaftOptions;
+  readonly client: Omit<ResolvedClientOptions, "endpoints">;
+  readonly pid: number;
+  readonly limits?: Partial<ServerLimits>;
+}
+
+/** The node that runs in this process. */
+export interface NodeControl {
+  readonly id: string;
+  /** Where it says that it can be reached; the port is the real one. */
+  readonly address: string;
+  status(): NodeStatus;
+  /** Resolves when it was closed; rejects with why when it had to stop by itself. */
+  readonly closed: Promise<void>;
+}
+
+/** A cluster, seen from one of its nodes. `close` stops that node too. */
+export interface NodeCluster extends Cluster {
+  readonly node: NodeControl;
+}
+
+export interface AssembledNode extends NodeCluster {
+  readonly raft: RaftNode<unknown>;
+  readonly host: MachineHost;
+  readonly server: ClientServer;
+}
+
+/** The address of a node that listens nowhere: only its own client uses it, over the loopback. */
+const inProcessAddress = "ws://in-process:1";
+
+export async function assembleNode(ports: NodePorts, options: NodeOptions): Promise<AssembledNode> {
+  const door = new Door();
+  let listener: Listener | undefined;
+  try {
+    if (options.listen !== undefined) {
+      listener = await ports.network.listen(options.listen, (hello) => door.answer(hello));
+    }
+    const address = options.peers?.[options.id] ?? listener?.address ?? inProcessAddress;
+    const loopback = memoryNetwork({ defer: (fn) => ports.clock.defer(fn) });
+    const near = await loopback.listen(address, (hello) => door.answer(hello));
+    return assemble(ports, options, {
+      door,
+      address,
+      loopback,
+      listeners: listener ? [near, listener] : [near],
+    });
+  } catch (error) {
+    await listener?.close();
+    await ports.log.close();
+    throw error;
+  }
+}
+
+interface Entrance {
+  readonly door: Door;
+  readonly address: string;
+  readonly loopback: Network;
+  readonly listeners: readonly Listener[];
+}
+
+function assemble(ports: NodePorts, options: NodeOptions, entrance: Entrance): AssembledNode {
+  const { clock, random, logger, network, log, observer } = ports;
+  const { door, address, loopback } = entrance;
+  const { id, raft: raftOptions } = options;
+  const peers = options.peers ?? { [id]: address };
+  const host = createMachineHost();
+  const transport = createTransport({ network, clock, random, logger });
+  const raft = startNode({
+    nodeId: id,
+    peers,
+    address,
+    log,
+    transport,
+    machine: host.machine,
+    clock,
+    random,
+    options: raftOptions,
+    logger,
+    ...(observer === undefined ? {} : { observer }),
+  });
+  const server = createClientServer(
+    { node: raft, host, clock, logger },
+    {
+      pid: options.pid,
+      address,
+      configuredPeers: peers,
+      ...raftOptions,
+      limits: { ...defaultServerLimits, ...options.limits },
+    },
+  );
+  door.open((hello) => (hello.role === peerRole ? transport.accept(hello) : server.accept(hello)));
+  const client = createCluster(
+    { network: shortcut(address, loopback, network), clock, random, logger },
+    { ...options.client, endpoints: endpointsOf(peers, address), preferredEndpoint: address },
+  );
+  return handle({ id, address, raft, host, server, client, listeners: entrance.listeners });
+}
+
+/** Its own node first: over the loopback. */
+function endpointsOf(peers: Readonly<Record<string, string>>, address: string): readonly string[] {
+  return [...new Set([address, ...Object.values(peers)])];
+}
+
+/** This node's own address needs no socket. */
+function shortcut(address: string, loopback: Network, network: Network): Network {
+  return {
+    dial: (to, hello, options) => (to === address ? loopback : network).dial(to, hello, options),
+    listen: (at, accept) => network.listen(at, accept),
+  };
+}
+
+interface Parts {
+  readonly id: string;
+  readonly address: string;
+  readonly raft: RaftNode<unknown>;
+  readonly host: MachineHost;
+  readonly server: ClientServer;
+  readonly client: ReturnType<typeof createCluster>;
+  readonly listeners: readonly Listener[];
+}
+
+function handle(parts: Parts): AssembledNode {
+  const { id, address, raft, host, server, client, listeners } = parts;
+  let closing: Promise<void> | undefined;
+
+  /** The client first, while the node still serves it; then the door, so that others ask other nodes at once. */
+  async function end(reason: string): Promise<void> {
+    await client.stop(reason);
+    server.close("this node is closing");
+    await raft.close();
+    await Promise.all(listeners.map((listener) => listener.close()));
+  }
+  const close = (reason: string): Promise<void> => {
+    closing ??= end(reason);
+    return closing;
+  };
+
+  const closed = raft.closed.then(
+    () => close("The node was closed."),
+    async (error: unknown) => {
+      const why = error instanceof QuorateError ? error.message : String(error);
+      server.close("this node had to stop");
+      await close(`The node of this process had to stop: ${why}`);
+      throw error;
+    },
+  );
+  // Whoever cares awaits `closed`; for whoever does not, a stopped node is no unhandled rejection.
+  closed.catch(() => {});
+
+  const assembled: AssembledNode = {
+    kv: client.kv,
+    clock: client.clock,
+    status: (options) => client.status(options),
+    node: { id, address, status: () => raft.status(), closed },
+    raft,
+    host,
+    server,
+    close: () => close("This cluster object was closed."),
+    [Symbol.asyncDispose]: () => assembled.close(),
+  };
+  return assembled;
+}
+
+/** Listening begins before there is anybody to answer: until then, callers are told to come again. */
+class Door {
+  #answer: (hello: Hello) => Answer = () => ({
+    kind: "refuse",
+    code: "STARTING",
+    reason: "This node is starting: try again in a moment.",
+  });
+
+  open(answer: (hello: Hello) => Answer): void {
+    this.#answer = answer;
+  }
+
+  answer(hello: Hello): Answer {
+    return this.#answer(hello);
+  }
+}

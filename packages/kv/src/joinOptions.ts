@@ -1,0 +1,184 @@
+/**
+ * What join() may be told, resolved once into a full, frozen object. Unsafe and contradictory options are refused
+ * here, before a directory is touched or a port is opened, with the numbers in the message.
+ */
+import { resolveClientOptions } from "@quorate/client/internal";
+import {
+  type Clock,
+  isNodeId,
+  type Logger,
+  type Network,
+  type NodeId,
+  QuorateError,
+  type Random,
+} from "@quorate/raft";
+import { checkListenAddress, type TlsOptions } from "@quorate/transport";
+import { formatAddress, parseAddress } from "@quorate/transport/links";
+import type { NodeOptions } from "./assembleNode.ts";
+
+export interface JoinOptions {
+  /** This node's name, the same at every start: letters, digits, `-` and `_`. */
+  readonly id: string;
+  /**
+   * Every node of the cluster and its address, this one included: 1 to 7. Left out: a cluster of this node alone.
+   */
+  readonly peers?: Readonly<Record<string, string>>;
+  /** Where to listen, for peers and clients. Default: this node's address in `peers`; without peers, nowhere. */
+  readonly listen?: string;
+  /** Where the node keeps its log. A node alone that has none keeps everything in memory. */
+  readonly dataDir?: string;
+  /** Keeps everything in memory: for tests. Such a node of several cannot come back after it was stopped. */
+  readonly memory?: boolean;
+  /** Shared by all nodes and clients, at least 16 characters: whoever does not know it is refused. */
+  readonly secret?: string;
+  readonly tls?: TlsOptions;
+  /** Listen off the loopback with neither TLS nor a secret: anyone who reaches the port can read and write. */
+  readonly insecure?: boolean;
+  /** Silent by default; pino fits. */
+  readonly logger?: Logger;
+  /** Default 50. */
+  readonly heartbeatMs?: number;
+  /** Timeouts are drawn from [min, max). Default 150 to 300. */
+  readonly electionTimeoutMs?: { readonly min: number; readonly max: number };
+  /** How long a request of this object is tried, retries included. Default 5,000. */
+  readonly requestTimeoutMs?: number;
+  /** How long the cluster remembers this process when it falls silent. Default 15,000; from 4 election timeouts. */
+  readonly sessionTtlMs?: number;
+  /** For tests, in place of WebSockets, the system's clock and its chance. */
+  readonly network?: Network;
+  readonly clock?: Clock;
+  readonly random?: Random;
+}
+
+export interface ResolvedJoin {
+  readonly node: NodeOptions;
+  readonly nodeId: NodeId;
+  /** Undefined: in memory. */
+  readonly dataDir: string | undefined;
+}
+
+const maxVoters = 7;
+
+export function resolveJoinOptions(options: JoinOptions): ResolvedJoin {
+  const { id, dataDir, memory = false } = options;
+  if (typeof id !== "string" || !isNodeId(id)) {
+    throw invalid(
+      `The id ${JSON.stringify(id)} is no node id: use 1 to 63 letters, digits, - and _, beginning with a letter or digit`,
+    );
+  }
+  const peers = resolvePeers(id, options.peers);
+  const isAlone = peers === undefined || Object.keys(peers).length === 1;
+  if (memory && dataDir !== undefined) {
+    throw invalid(`memory and dataDir (${dataDir}) contradict each other: a node keeps its log in one place`);
+  }
+  if (!isAlone && !memory && dataDir === undefined) {
+    throw invalid(
+      `Node ${id} is one of ${Object.keys(peers ?? {}).length} and has no dataDir to keep its promises in. ` +
+        "Give it one, or say memory: true in a test",
+    );
+  }
+  const raft = resolveTimes(options);
+  const node: NodeOptions = {
+    id,
+    listen: resolveListen(id, options, peers),
+    peers,
+    raft,
+    client: resolveClient(options, raft.electionTimeoutMaxMs),
+    pid: process.pid,
+  };
+  return Object.freeze({ node: Object.freeze(node), nodeId: id, dataDir });
+}
+
+function resolvePeers(
+  id: string,
+  given: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, string>> | undefined {
+  if (given === undefined) return undefined;
+  const names = Object.keys(given);
+  if (!names.includes(id)) {
+    throw invalid(`peers lists ${names.join(", ") || "nobody"}, but not this node, ${id}. List every node`);
+  }
+  if (names.length > maxVoters)
+    throw invalid(`peers lists ${names.length} nodes; at most ${maxVoters} can vote`);
+  const peers: Record<string, string> = {};
+  for (const [name, address] of Object.entries(given)) {
+    if (!isNodeId(name)) throw invalid(`peers lists ${JSON.stringify(name)}, which is no node id`);
+    const parsed = parseAddress(address);
+    if (parsed.port === 0 && names.length > 1) {
+      throw invalid(`The address of ${name} in peers is ${address}: others cannot know which port 0 becomes`);
+    }
+    const twin = Object.entries(peers).find(([, other]) => other === formatAddress(parsed));
+    if (twin !== undefined) throw invalid(`peers gives ${twin[0]} and ${name} the same address, ${address}`);
+    peers[name] = formatAddress(parsed);
+  }
+  return Object.freeze(peers);
+}
+
+function resolveListen(
+  id: string,
+  options: JoinOptions,
+  peers: Readonly<Record<string, string>> | undefined,
+): string | undefined {
+  const listen = options.listen ?? peers?.[id];
+  if (listen === undefined) return undefined;
+  const { port } = parseAddress(listen);
+  if (port === 0 && peers !== undefined) {
+    throw invalid(
+      `listen is ${listen}, but peers says ${peers[id]}: with peers, name the port. Port 0 is for a node alone`,
+    );
+  }
+  const { tls, secret, insecure } = options;
+  checkListenAddress(listen, {
+    ...(tls === undefined ? {} : { tls }),
+    ...(secret === undefined ? {} : { secret }),
+    ...(insecure === undefined ? {} : { insecure }),
+  });
+  return listen;
+}
+
+function resolveTimes(options: JoinOptions): NodeOptions["raft"] {
+  const { heartbeatMs = 50, electionTimeoutMs = { min: 150, max: 300 } } = options;
+  const { min, max } = electionTimeoutMs;
+  for (const [name, value] of Object.entries({
+    heartbeatMs,
+    "electionTimeoutMs.min": min,
+    "electionTimeoutMs.max": max,
+  })) {
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw invalid(`${name} is ${value}; it is a whole number from 1`);
+  }
+  if (min >= max) {
+    throw invalid(
+      `electionTimeoutMs.min (${min}) has to be below electionTimeoutMs.max (${max}): timeouts are drawn between the ` +
+        "two, and equal ones make elections tie",
+    );
+  }
+  if (heartbeatMs * 2 > min) {
+    throw invalid(
+      `heartbeatMs (${heartbeatMs}) has to be at most half of electionTimeoutMs.min (${min}): otherwise one late ` +
+        "heartbeat deposes a healthy leader",
+    );
+  }
+  return Object.freeze({ heartbeatMs, electionTimeoutMinMs: min, electionTimeoutMaxMs: max });
+}
+
+function resolveClient(options: JoinOptions, electionTimeoutMaxMs: number): NodeOptions["client"] {
+  const { requestTimeoutMs, sessionTtlMs } = options;
+  const { endpoints: _, ...client } = resolveClientOptions({
+    endpoints: ["ws://in-process:1"],
+    ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
+    ...(sessionTtlMs === undefined ? {} : { sessionTtlMs }),
+  });
+  const minTtlMs = 4 * electionTimeoutMaxMs;
+  if (client.sessionTtlMs < minTtlMs) {
+    throw invalid(
+      `sessionTtlMs (${client.sessionTtlMs}) has to be at least four times electionTimeoutMs.max ` +
+        `(${electionTimeoutMaxMs}), so ${minTtlMs}: a session has to outlive a change of leader`,
+    );
+  }
+  return Object.freeze(client);
+}
+
+function invalid(sentence: string): QuorateError {
+  return new QuorateError("INVALID_OPTIONS", `${sentence}.`);
+}

@@ -1,0 +1,152 @@
+/**
+ * The client protocol's server on a node: takes connections, hands their requests to the handler, and gives up what
+ * nobody waits for any more.
+ */
+import { clientRole, judgeClient, serverHello } from "@quorate/client/internal";
+import type { CommandResult } from "@quorate/client/protocol";
+import {
+  type Answer,
+  type Cancel,
+  type Clock,
+  type Hello,
+  type Logger,
+  nodeIdOf,
+  type RaftNode,
+} from "@quorate/raft";
+import { sessions, sessionTtlMs } from "../machine/index.ts";
+import { ClientConnection } from "./clientConnection.ts";
+import type { MachineHost } from "./machineHost.ts";
+import { RequestHandler } from "./requestHandler.ts";
+import type { ServerLimits } from "./serverLimits.ts";
+import { SessionClock } from "./sessionClock.ts";
+
+export interface ServerPorts {
+  readonly node: RaftNode<CommandResult>;
+  readonly host: MachineHost;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface ServerOptions {
+  readonly pid: number;
+  /** Where this node says that it can be reached. */
+  readonly address: string;
+  readonly configuredPeers: Readonly<Record<string, string>>;
+  readonly heartbeatMs: number;
+  readonly electionTimeoutMinMs: number;
+  readonly electionTimeoutMaxMs: number;
+  readonly limits: ServerLimits;
+}
+
+export interface ClientServer {
+  /** The answer to the hello of anyone who is no peer. */
+  accept(hello: Hello): Answer;
+  readonly sessionClock: SessionClock;
+  readonly connections: number;
+  readonly requestsUnderWay: number;
+  /** Closes every connection, so that clients ask other nodes at once. Idempotent. */
+  close(reason: string): void;
+}
+
+/** Deadlines are looked at this often, and only while requests are under way. */
+const deadlineStepMs = 100;
+
+export function createClientServer(ports: ServerPorts, options: ServerOptions): ClientServer {
+  return new Server(ports, options);
+}
+
+class Server implements ClientServer {
+  readonly sessionClock: SessionClock;
+  readonly #ports: ServerPorts;
+  readonly #options: ServerOptions;
+  readonly #handler: RequestHandler;
+  readonly #connections: Set<ClientConnection> = new Set();
+  readonly #total = { count: 0 };
+  #cancelDeadlines: Cancel | undefined;
+  #isClosed = false;
+
+  constructor(ports: ServerPorts, options: ServerOptions) {
+    const { node, host, clock, logger } = ports;
+    this.#ports = ports;
+    this.#options = options;
+    this.sessionClock = new SessionClock(
+      {
+        node,
+        clock,
+        logger,
+        sessions: () => sessions(host.store),
+        ttlMs: (session) => sessionTtlMs(host.store, session),
+      },
+      { ...options, ...options.limits },
+    );
+    host.onSessionOpened = (session) => this.sessionClock.opened(session);
+    const minSessionTtlMs = 4 * options.electionTimeoutMaxMs;
+    this.#handler = new RequestHandler(
+      { node, host, clock, sessionClock: this.sessionClock },
+      { ...options, minSessionTtlMs },
+    );
+  }
+
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  get requestsUnderWay(): number {
+    return this.#total.count;
+  }
+
+  accept(hello: Hello): Answer {
+    const { limits } = this.#options;
+    if (this.#isClosed) return { kind: "refuse", code: "CLOSING", reason: "This node is closing." };
+    if (hello.role !== clientRole) {
+      const reason = `The hello's role is ${JSON.stringify(hello.role ?? "")}; here are clients and peers served.`;
+      return { kind: "refuse", code: "ROLE", reason };
+    }
+    const judged = judgeClient(hello);
+    if (judged.kind === "refuse") return judged;
+    if (this.#connections.size >= limits.maxConnections) {
+      const reason = `This node has ${limits.maxConnections} connections of clients, its limit.`;
+      return { kind: "refuse", code: "BUSY", reason };
+    }
+    return {
+      kind: "accept",
+      hello: serverHello(nodeIdOf(this.#ports.node.member)),
+      opened: (channel) => {
+        const connection = new ClientConnection(
+          {
+            clock: this.#ports.clock,
+            handler: this.#handler,
+            limits,
+            total: this.#total,
+            expect: () => this.#watchDeadlines(),
+            closed: (closed, reason) => {
+              this.#connections.delete(closed);
+              this.#ports.logger.debug({ reason }, "A client's connection ended.");
+            },
+          },
+          channel,
+        );
+        this.#connections.add(connection);
+        if (this.#isClosed) connection.close("this node is closing");
+      },
+    };
+  }
+
+  close(reason: string): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.sessionClock.stop();
+    this.#cancelDeadlines?.();
+    for (const connection of [...this.#connections]) connection.close(reason);
+  }
+
+  #watchDeadlines(): void {
+    if (this.#cancelDeadlines !== undefined || this.#isClosed) return;
+    this.#cancelDeadlines = this.#ports.clock.after(deadlineStepMs, () => {
+      this.#cancelDeadlines = undefined;
+      const nowMs = this.#ports.clock.nowMs();
+      for (const connection of this.#connections) connection.giveUpOverdue(nowMs);
+      if (this.#total.count > 0) this.#watchDeadlines();
+    });
+  }
+}

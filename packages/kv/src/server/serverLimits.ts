@@ -1,0 +1,28 @@
+/** The bounds of what clients may take of a node. Each has an error of its own when it is hit. */
+
+export interface ServerLimits {
+  /** Client connections at once. */
+  readonly maxConnections: number;
+  /** Requests under way, on one connection and on all. */
+  readonly maxRequestsPerConnection: number;
+  readonly maxRequests: number;
+  /** Answers not taken by the network yet: above the first, reads are refused; above the second, the client is. */
+  readonly busyBytes: number;
+  readonly maxBufferedBytes: number;
+  /** How long a client may leave its answers unread above `busyBytes`. */
+  readonly maxStalledMs: number;
+  /** Expiries of sessions proposed in one turn, and under way at once. */
+  readonly maxExpiriesPerTurn: number;
+  readonly maxExpiriesUnderWay: number;
+}
+
+export const defaultServerLimits: ServerLimits = Object.freeze({
+  maxConnections: 4_096,
+  maxRequestsPerConnection: 8_192,
+  maxRequests: 32_768,
+  busyBytes: 16 * 1024 * 1024,
+  maxBufferedBytes: 64 * 1024 * 1024,
+  maxStalledMs: 10_000,
+  maxExpiriesPerTurn: 256,
+  maxExpiriesUnderWay: 1_024,
+});

@@ -1,0 +1,50 @@
+/** A node's own view of itself, as clients are told it. */
+import type { ReportedMember, ReportedStatus } from "@quorate/client/protocol";
+import { type NodeStatus, nodeIdOf } from "@quorate/raft";
+
+export interface ReportSources {
+  readonly status: NodeStatus;
+  readonly revision: number;
+  readonly pid: number;
+  /** Where this node says that it can be reached. */
+  readonly address: string;
+  /** What it was told at its start: all that is known of the others before the cluster is born. */
+  readonly configuredPeers: Readonly<Record<string, string>>;
+}
+
+export function statusReport(sources: ReportSources): ReportedStatus {
+  const { status, revision, pid } = sources;
+  return {
+    id: nodeIdOf(status.member),
+    pid,
+    standing: status.standing,
+    clusterId: status.clusterId ?? "",
+    role: status.role,
+    term: status.term,
+    leader: status.leader === undefined ? "" : nodeIdOf(status.leader),
+    commitIndex: status.commitIndex,
+    appliedIndex: status.appliedIndex,
+    lastIndex: status.lastIndex,
+    revision,
+    mute: status.floor !== undefined,
+    members: membersOf(sources),
+    complaints: status.complaints,
+  };
+}
+
+function membersOf({ status, address, configuredPeers }: ReportSources): ReportedMember[] {
+  const own = nodeIdOf(status.member);
+  if (status.configuration === undefined) {
+    return Object.entries(configuredPeers).map(([id, endpoint]) => ({
+      id,
+      endpoint: id === own ? address : endpoint,
+    }));
+  }
+  return status.configuration.voters.map((voter) => {
+    const peer = status.peers.find(({ member }) => member === voter.id);
+    return {
+      id: nodeIdOf(voter.id),
+      endpoint: voter.id === status.member ? address : (peer?.address ?? voter.address),
+    };
+  });
+}
