@@ -75,8 +75,8 @@ export function exitCodeOf(error: unknown): number {
 }
 
 const unknownAdvice =
-  "Its outcome is unknown: the write may or may not have taken effect. Read the key before you try again, " +
-  "or repeat it with --if-revision or --if-absent, which cannot take effect twice.";
+  "The write's outcome is unknown: read the key before you try again, or repeat it with --if-revision or " +
+  "--if-absent, which cannot take effect twice.";
 
 /** One or two sentences for people. What is unknown is always called unknown. */
 export function sentenceOf(error: unknown): string {

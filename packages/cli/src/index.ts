@@ -3,5 +3,5 @@
  * talks to one from outside; both give the same `Cluster`.
  */
 export * from "@quorate/client";
-export * from "@quorate/kv";
+export { type JoinOptions, join, type NodeCluster, type NodeControl } from "@quorate/kv";
 export { type ErrorCode, errorCodes, type Outcome, QuorateError } from "@quorate/raft";

@@ -70,11 +70,15 @@ async function main(args: readonly string[]): Promise<void> {
   // Who reads our output may go away (`| head`): no reason to fail.
   process.stdout.on("error", ignoreBrokenPipe);
   process.stderr.on("error", ignoreBrokenPipe);
+  // The library's timers keep no process alive: this one does, until the command has ended one way or the other.
+  const alive = setInterval(() => {}, 60_000);
   try {
     process.exitCode = await run(parseInvocation(args));
   } catch (error) {
     process.exitCode = exitCodeOf(error);
     report(error, args);
+  } finally {
+    clearInterval(alive);
   }
 }
 

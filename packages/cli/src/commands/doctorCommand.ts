@@ -1,32 +1,20 @@
 /** `quorate doctor DIR`: examines a node's directory, or every node's of a cluster, and changes nothing. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import type { Report } from "@quorate/storage";
 import type { GivenOptions } from "../arguments.ts";
 import { exitCodes } from "../exitCodes.ts";
 import { UsageError } from "../usageError.ts";
 
-interface Examination {
-  readonly findings: readonly string[];
-}
-
 export async function runDoctor(positionals: readonly string[], options: GivenOptions): Promise<number> {
   const [dir = ""] = positionals;
   const directories = nodeDirectories(dir);
-  const { examine } = (await import("@quorate/storage")) as unknown as {
-    examine(directory: string): Promise<Examination>;
-  };
-  const examined: { directory: string; examination: Examination }[] = [];
-  for (const directory of directories) examined.push({ directory, examination: await examine(directory) });
-  if (options.json) {
-    const lines = examined.map(({ directory, examination }) => JSON.stringify({ directory, ...examination }));
-    process.stdout.write(`${lines.join("\n")}\n`);
-  } else {
-    for (const { directory, examination } of examined) {
-      process.stdout.write(`${directory}\n${examination.findings.join("\n")}\n`);
-    }
-  }
-  const isHealthy = examined.every(({ examination }) => examination.findings.length === 0);
-  return isHealthy ? exitCodes.done : exitCodes.failed;
+  const { examine } = await import("@quorate/storage");
+  const reports: Report[] = [];
+  for (const directory of directories) reports.push(await examine(directory));
+  const lines = reports.flatMap((report) => (options.json ? [JSON.stringify(report)] : reportLines(report)));
+  process.stdout.write(`${lines.join("\n")}\n`);
+  return reports.every(isHealthy) ? exitCodes.done : exitCodes.failed;
 }
 
 /** The directory itself where it is a node's, else those in it that are. */
@@ -39,10 +27,39 @@ export function nodeDirectories(dir: string): readonly string[] {
     .filter((entry) => entry.isDirectory() && isNodeDirectory(join(dir, entry.name)))
     .map((entry) => join(dir, entry.name))
     .sort();
-  // What has nothing of a node in it is examined as it is: a wiped directory is a finding too.
-  return within.length === 0 ? [dir] : within;
+  if (within.length > 0) return within;
+  throw new UsageError(`Neither ${dir} nor a directory in it holds the data of a node.`);
 }
 
 function isNodeDirectory(dir: string): boolean {
   return ["identity.json", "witness", "log"].some((name) => existsSync(join(dir, name)));
+}
+
+/** What a crash leaves behind is worth a line, but is healthy: a start makes a full member of it. */
+export function isHealthy({ prognosis, log }: Report): boolean {
+  return ["voter", "unborn", "new"].includes(prognosis) && log?.fault === undefined;
+}
+
+export function reportLines(report: Report): readonly string[] {
+  const { directory, pid, identity, clusterId, boot, sequence, term, vote, floor, log } = report;
+  const who =
+    identity === undefined
+      ? "of an unknown node"
+      : `node ${identity.nodeId}, incarnation ${identity.incarnation}`;
+  const [zero, one] = sequence.slots ?? [];
+  return [
+    directory,
+    `  ${who}, ${clusterId === undefined ? "of no cluster yet" : `of cluster ${clusterId}`}`,
+    ...(pid === undefined ? [] : [`  open in process ${pid}`]),
+    `  opened ${boot ?? "?"} times, term ${term ?? "?"}, voted for ${vote ?? "nobody"}`,
+    `  last write: ${sequence.database ?? "damaged"} in the database, ${zero ?? "damaged"} and ${one ?? "damaged"} in the witness`,
+    ...(log === undefined
+      ? []
+      : [`  log: entries ${log.firstIndex} to ${log.lastIndex}, verified to ${log.verifiedTo}`]),
+    ...(floor === undefined
+      ? []
+      : [`  it had entries up to ${floor.lastIndex} of term ${floor.lastTerm} before it lost some`]),
+    ...report.findings.map((finding) => `  - ${finding}`),
+    `  ${report.verdict}`,
+  ];
 }

@@ -19,7 +19,7 @@ export interface ConfigFile {
     | { readonly cert: string; readonly key: string; readonly ca?: string | undefined }
     | undefined;
   readonly insecure?: boolean | undefined;
-  readonly electionTimeoutMs?: number | undefined;
+  readonly electionTimeoutMs?: { readonly min: number; readonly max: number } | undefined;
   readonly heartbeatMs?: number | undefined;
 }
 
@@ -30,15 +30,21 @@ const milliseconds = v.pipe(
   v.minValue(1, "must be at least 1 ms"),
 );
 
-const schema = v.strictObject(
+/** valibot takes an array for an object. */
+function plainObject(what: string) {
+  const isPlain = (value: unknown): boolean =>
+    typeof value === "object" && value !== null && !Array.isArray(value);
+  return v.custom<Record<string, unknown>>(isPlain, `must be ${what}`);
+}
+
+const fields = v.strictObject(
   {
     id: v.optional(text("this node's name, a text")),
     listen: v.optional(text("an address like ws://10.0.0.1:7101")),
     peers: v.optional(
-      v.record(
-        v.string(),
-        text("an address like ws://10.0.0.1:7101"),
-        "must be an object of node ids and addresses",
+      v.pipe(
+        plainObject("an object of node ids and addresses"),
+        v.record(v.string(), text("an address like ws://10.0.0.1:7101")),
       ),
     ),
     dataDir: v.optional(text("a directory's path")),
@@ -55,11 +61,15 @@ const schema = v.strictObject(
       ),
     ),
     insecure: v.optional(v.boolean("must be true or false")),
-    electionTimeoutMs: v.optional(milliseconds),
+    electionTimeoutMs: v.optional(
+      v.strictObject({ min: milliseconds, max: milliseconds }, wrongObject("an object with min and max")),
+    ),
     heartbeatMs: v.optional(milliseconds),
   },
   wrongObject("an object"),
 );
+
+const schema = v.pipe(plainObject("an object"), fields);
 
 /** The message of an object that is none, lacks a field, or has one that it should not have. */
 function wrongObject(what: string): (issue: v.StrictObjectIssue) => string {

@@ -2,8 +2,8 @@
  * `quorate node`: one node in this process until a signal, its supervisor's end or a fault stops it. Only here does a
  * node's fault end a process; the library itself never exits.
  */
-import type { Cluster } from "@quorate/client";
-import type { Clock, NodeStatus } from "@quorate/raft";
+import type { NodeCluster } from "@quorate/kv";
+import type { NodeStatus } from "@quorate/raft";
 import type { GivenOptions } from "../arguments.ts";
 import { exitCodeOf, exitCodes, quorateError, sentenceOf } from "../exitCodes.ts";
 import { type NodeLogger, nodeLogger } from "./nodeLogger.ts";
@@ -15,15 +15,6 @@ import { reportStatus, type SupervisorLink, supervisorLink } from "./supervisorL
 const closeTimeoutMs = 2_500;
 /** The same, once the supervisor is gone: none of its nodes may be left two seconds later. */
 const orphanedCloseTimeoutMs = 1_000;
-
-interface OwnCluster extends Cluster {
-  readonly clock: Clock;
-  readonly node: {
-    readonly id: string;
-    status(): NodeStatus;
-    readonly closed: Promise<void>;
-  };
-}
 
 type Ending =
   | { readonly kind: "stop"; readonly why: string; readonly withinMs: number }
@@ -88,10 +79,10 @@ function stopRequested(link: SupervisorLink | undefined): Promise<Ending> {
   });
 }
 
-async function openNode(options: NodeOptions, logger: NodeLogger): Promise<OwnCluster> {
+async function openNode(options: NodeOptions, logger: NodeLogger): Promise<NodeCluster> {
   const { id, listen, peers, dataDir, secret, tls, insecure, electionTimeoutMs, heartbeatMs } = options;
-  const kv = (await import("@quorate/kv")) as unknown as { join(o: object): Promise<OwnCluster> };
-  return kv.join({
+  const { join } = await import("@quorate/kv");
+  return join({
     id,
     listen,
     peers,
@@ -106,7 +97,7 @@ async function openNode(options: NodeOptions, logger: NodeLogger): Promise<OwnCl
 }
 
 /** Never resolves with a stop: the node closes only after one was asked for. */
-function faultOf(cluster: OwnCluster): Promise<Ending> {
+function faultOf(cluster: NodeCluster): Promise<Ending> {
   return cluster.node.closed.then(
     () => new Promise<Ending>(() => {}),
     (error: unknown) => ({ kind: "fault", error }),
@@ -114,13 +105,13 @@ function faultOf(cluster: OwnCluster): Promise<Ending> {
 }
 
 /** Starts telling the supervisor; the list is empty, or holds a promise that never ends, to be raced with others. */
-function serve(cluster: OwnCluster, link: SupervisorLink | undefined): readonly Promise<Ending>[] {
+function serve(cluster: NodeCluster, link: SupervisorLink | undefined): readonly Promise<Ending>[] {
   if (link === undefined) return [];
   const lookNow = reportStatus(link, () => summarize(cluster.node.status()), Date.now, cluster.clock);
   return [tellReady(cluster, link, lookNow)];
 }
 
-async function tellReady(cluster: OwnCluster, link: SupervisorLink, lookNow: () => void): Promise<Ending> {
+async function tellReady(cluster: NodeCluster, link: SupervisorLink, lookNow: () => void): Promise<Ending> {
   for (;;) {
     try {
       await cluster.kv.get("quorate", { timeoutMs: 60_000 });
@@ -166,7 +157,7 @@ async function tellFailure(
 }
 
 /** Also while it starts: what was opened is closed before the process ends, if it can be in time. */
-async function closeWithin(cluster: Promise<OwnCluster>, ending: Ending, logger: NodeLogger): Promise<void> {
+async function closeWithin(cluster: Promise<NodeCluster>, ending: Ending, logger: NodeLogger): Promise<void> {
   if (ending.kind === "fault") throw ending.error;
   logger.info({ why: ending.why }, "stopping");
   const closing = cluster.then((opened) => opened.close());

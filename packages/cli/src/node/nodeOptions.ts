@@ -10,10 +10,10 @@ import type { ConfigFile } from "./configFile.ts";
 import { isLogLevel, type LogLevel, logLevels } from "./nodeLogger.ts";
 
 export interface TlsOptions {
-  /** PEM, all three. */
+  /** PEM, all three. Without `ca` the authorities that Node.js trusts have to have signed the others' certificates. */
   readonly cert: string;
   readonly key: string;
-  readonly ca: string | undefined;
+  readonly ca?: string;
 }
 
 export interface NodeOptions {
@@ -25,7 +25,7 @@ export interface NodeOptions {
   readonly secret: string | undefined;
   readonly tls: TlsOptions | undefined;
   readonly insecure: boolean;
-  readonly electionTimeoutMs: number | undefined;
+  readonly electionTimeoutMs: { readonly min: number; readonly max: number } | undefined;
   readonly heartbeatMs: number | undefined;
 }
 
@@ -96,7 +96,7 @@ function chooseTls(given: GivenOptions, file: ConfigFile): TlsOptions | undefine
   return {
     cert: readOptionFile(cert, "--tls-cert"),
     key: readOptionFile(key, "--tls-key"),
-    ca: ca === undefined ? undefined : readOptionFile(ca, "--tls-ca"),
+    ...(ca === undefined ? {} : { ca: readOptionFile(ca, "--tls-ca") }),
   };
 }
 

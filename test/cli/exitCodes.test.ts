@@ -1,0 +1,65 @@
+/** Exit codes: scripts branch on them, and a failure is never a success. */
+import { type ErrorCode, errorCodes, QuorateError } from "@quorate/raft";
+import {
+  CommandFailure,
+  exitCodeMeanings,
+  exitCodeOf,
+  helpText,
+  sentenceOf,
+  UsageError,
+} from "quorate/internal";
+import { describe, expect, it } from "vitest";
+
+describe("exit codes", () => {
+  it.each<[ErrorCode, number]>([
+    ["CONFLICT", 4],
+    ["TIMED_OUT", 3],
+    ["UNAVAILABLE", 3],
+    ["NOT_LEADER", 3],
+    ["OVERLOADED", 3],
+    ["CONNECTION_FAILED", 3],
+    ["PROPOSAL_LOST", 3],
+    ["INVALID_OPTIONS", 2],
+    ["INVALID_ARGUMENT", 2],
+    ["DATA_LOST", 70],
+    ["STORAGE_FAILED", 70],
+    ["ADDRESS_IN_USE", 1],
+    ["WRONG_DIRECTORY", 1],
+    ["DIRECTORY_IN_USE", 1],
+    ["REFUSED", 1],
+    ["TOO_LARGE", 1],
+    ["INVARIANT_BROKEN", 1],
+  ])("%s ends with %d", (code, exitCode) => {
+    expect(exitCodeOf(new QuorateError(code, "Something."))).toBe(exitCode);
+  });
+
+  it("are never 0 for an error, of whatever kind", () => {
+    for (const code of errorCodes)
+      expect(exitCodeOf(new QuorateError(code, "Something."))).toBeGreaterThan(0);
+    for (const error of [new Error("x"), new TypeError("x"), undefined, "text"])
+      expect(exitCodeOf(error)).toBe(1);
+    expect(exitCodeOf(new UsageError("x"))).toBe(2);
+    expect(exitCodeOf(new CommandFailure(5, "x"))).toBe(5);
+  });
+
+  it("are explained by --help of every command", () => {
+    expect(exitCodeMeanings.map(([code]) => code)).toEqual([0, 1, 2, 3, 4, 5, 70]);
+    for (const command of [undefined, "put", "node", "cluster"] as const) {
+      for (const [, meaning] of exitCodeMeanings) expect(helpText(command)).toContain(meaning);
+    }
+  });
+});
+
+describe("the sentence of an error", () => {
+  it("calls an unknown outcome unknown and says what to do", () => {
+    const sentence = sentenceOf(
+      new QuorateError("TIMED_OUT", "No answer within 5 s.", { outcome: "unknown" }),
+    );
+    expect(sentence).toMatch(/^No answer within 5 s\. .*unknown.*read the key/);
+  });
+
+  it("does not call a definite failure unknown", () => {
+    expect(sentenceOf(new QuorateError("TIMED_OUT", "No answer."))).toBe("No answer.");
+    expect(sentenceOf(new Error("Plain."))).toBe("Plain.");
+  });
+});
