@@ -51,7 +51,15 @@ function registry(standing: Standing, seen: readonly (readonly [typeof a, Seen])
 }
 
 function hello(facts: Partial<PeerHello>): PeerHello {
-  return { member: b, clusterId: ourCluster, boot: 3, sequence: 9, address: "ws://b", ...facts };
+  return {
+    member: b,
+    clusterId: ourCluster,
+    start: "new",
+    boot: 3,
+    sequence: 9,
+    address: "ws://b",
+    ...facts,
+  };
 }
 
 describe("a peer", () => {
@@ -71,10 +79,21 @@ describe("a peer", () => {
     ["that is ourselves", { member: a }, "self", "its own address is listed"],
     ["with an older boot", { boot: 2, sequence: 20 }, "rolledBack", "older copy"],
     ["with an older write", { boot: 4, sequence: 8 }, "rolledBack", "boot 3 and write 9 were seen of it"],
+    ["with the boot of another start", { boot: 3, sequence: 20 }, "rolledBack", "older copy"],
   ] as const)("%s is refused with a sentence", (_, facts, code, words) => {
-    const refusal = registry(born, [[b, { boot: 3, sequence: 9 }]]).judge(hello(facts));
+    const refusal = registry(born, [[b, { start: "old", boot: 3, sequence: 9 }]]).judge(hello(facts));
     expect(refusal?.code).toBe(code);
     expect(refusal?.reason).toContain(words);
+  });
+
+  it("whose hello was overtaken by a newer one of the same start is heard", () => {
+    const seen = { start: "same", boot: 3, sequence: 9 };
+    expect(registry(born, [[b, seen]]).judge(hello({ start: "same", boot: 3, sequence: 8 }))).toBeUndefined();
+  });
+
+  it("started anew, with more than was seen of it, is heard", () => {
+    const seen = { start: "old", boot: 3, sequence: 9 };
+    expect(registry(born, [[b, seen]]).judge(hello({ boot: 4, sequence: 10 }))).toBeUndefined();
   });
 
   it("called like this node is refused", () => {

@@ -178,19 +178,28 @@ describe("A log store", () => {
 
   it("remembers the most that a peer has shown, durably once its boot rises", async () => {
     const { store, disk } = await bornOn(blank);
-    await store.remember(member("b"), { boot: 2, sequence: 40 });
+    await store.remember(member("b"), { start: "s2", boot: 2, sequence: 40 });
     const before = store.sequence;
-    await store.remember(member("b"), { boot: 1, sequence: 41 });
+    await store.remember(member("b"), { start: "s2", boot: 1, sequence: 41 });
     expect(store.sequence).toBe(before);
-    expect(store.seen.get(member("b"))).toEqual({ boot: 2, sequence: 41 });
-    expect((await openOn(disk())).store.seen.get(member("b"))).toEqual({ boot: 2, sequence: 40 });
-    await store.remember(member("b"), { boot: 3, sequence: 5 });
-    expect((await openOn(disk())).store.seen.get(member("b"))).toEqual({ boot: 3, sequence: 41 });
+    expect(store.seen.get(member("b"))).toEqual({ start: "s2", boot: 2, sequence: 41 });
+    expect((await openOn(disk())).store.seen.get(member("b"))).toEqual({
+      start: "s2",
+      boot: 2,
+      sequence: 40,
+    });
+    await store.remember(member("b"), { start: "s3", boot: 3, sequence: 5 });
+    expect((await openOn(disk())).store.seen.get(member("b"))).toEqual({
+      start: "s3",
+      boot: 3,
+      sequence: 41,
+    });
   });
 
   it("bounds what it remembers of peers", async () => {
     const { store } = await bornOn(blank);
-    for (let at = 0; at < 300; at += 1) await store.remember(member(`n${at}`), { boot: 1, sequence: 1 });
+    for (let at = 0; at < 300; at += 1)
+      await store.remember(member(`n${at}`), { start: "s1", boot: 1, sequence: 1 });
     expect(store.seen.size).toBe(256);
     expect(store.seen.has(member("n299"))).toBe(true);
   });
@@ -253,7 +262,7 @@ describe("After a failed write a log store", () => {
     expect(first.message).toContain("EIO");
     expect(await rejection(store.write(persist({ term: 3 })))).toBe(first);
     expect(await rejection(store.read(asIndex(1), asIndex(1), 1))).toBe(first);
-    expect(await rejection(store.remember(member("b"), { boot: 1, sequence: 1 }))).toBe(first);
+    expect(await rejection(store.remember(member("b"), { start: "s1", boot: 1, sequence: 1 }))).toBe(first);
     const again = await openOn({ contents: batches.contents(), slots: slotFile.contents() });
     expect(restoredOf(again.store)).toMatchObject({ floor: undefined, lastIndex: 1, term: 1 });
   });
@@ -289,7 +298,7 @@ describe("Whatever single value a database loses or garbles, an opening", () => 
     for (let index = 1; index <= 5; index += 1) {
       await store.write(persist({ term: index, vote: member("b"), entries: [entry(index, index)] }));
     }
-    await store.remember(member("b"), { boot: 1, sequence: 1 });
+    await store.remember(member("b"), { start: "s1", boot: 1, sequence: 1 });
     const { contents, slots } = disk();
     const whole = await logOf(store, 5);
     for (const [at, [key, value]] of contents.entries()) {

@@ -71,6 +71,7 @@ async function node(at: World, name: string, port = 1, incarnation = 1): Promise
   const hello = {
     member: member(name, incarnation),
     clusterId,
+    start: "5".repeat(16),
     boot: 1,
     sequence: 10,
     address: `ws://${name}:${port}`,
@@ -223,7 +224,7 @@ describe("the addresses of a peer", () => {
   it("are left as soon as a node that says nothing of whom it is shows itself as another.", async () => {
     const at = world();
     const a = await node(at, "a");
-    const impostor = { member: member("c"), clusterId, boot: 1, sequence: 1, address: "ws://x:1" };
+    const impostor = { member: member("c"), clusterId, start: "5".repeat(16), boot: 1, sequence: 1, address: "ws://x:1" };
     let ends: string[] = [];
     const listener = await at.network.listen("ws://x:1", () => ({
       kind: "accept",
@@ -295,7 +296,7 @@ describe("reconnecting", () => {
   it("starts soon again after a link that stood, and not after one that ended at once.", async () => {
     const at = world();
     const a = await node(at, "a");
-    const peer = { member: member("b"), clusterId, boot: 1, sequence: 1, address: "ws://b:1" };
+    const peer = { member: member("b"), clusterId, start: "5".repeat(16), boot: 1, sequence: 1, address: "ws://b:1" };
     const channels: Channel[] = [];
     const listener = await at.network.listen("ws://b:1", () => ({
       kind: "accept",
@@ -326,7 +327,7 @@ describe("reconnecting", () => {
   it("leaves a connection to a peer's earlier life as soon as the peer appears again.", async () => {
     const at = world();
     const a = await node(at, "a");
-    const peer = { member: member("b"), clusterId, boot: 1, sequence: 1, address: "ws://b:1" };
+    const peer = { member: member("b"), clusterId, start: "5".repeat(16), boot: 1, sequence: 1, address: "ws://b:1" };
     const hellos: Hello[] = [];
     const listener = await at.network.listen("ws://b:1", (hello) => {
       hellos.push(hello);
@@ -393,7 +394,7 @@ describe("a refusal", () => {
     await settle();
     expect(a.seen.refusedBy.map((each) => each.refusal.code)).toEqual(["STARTING"]);
     const b = nodeSide(
-      () => ({ member: member("b"), clusterId, boot: 1, sequence: 1, address: "ws://b:1" }),
+      () => ({ member: member("b"), clusterId, start: "5".repeat(16), boot: 1, sequence: 1, address: "ws://b:1" }),
       () => undefined,
     );
     starting.start(b.handlers);
@@ -402,7 +403,7 @@ describe("a refusal", () => {
     await Promise.all([a.stop(), listener.close(), starting.close()]);
   });
 
-  const peer: PeerHello = { member: member("z"), clusterId, boot: 3, sequence: 4, address: "ws://z:1" };
+  const peer: PeerHello = { member: member("z"), clusterId, start: "5".repeat(16), boot: 3, sequence: 4, address: "ws://z:1" };
   const wrong: Record<string, [Hello, string, RegExp]> = {
     "an unknown protocol version": [
       { protocol: "7-9" },
@@ -485,7 +486,7 @@ describe("a connection of a peer", () => {
   it("is not used to send to us over the connection that we dialled.", async () => {
     const at = world();
     const a = await node(at, "a");
-    const peer = { member: member("b"), clusterId, boot: 1, sequence: 1, address: "ws://b:1" };
+    const peer = { member: member("b"), clusterId, start: "5".repeat(16), boot: 1, sequence: 1, address: "ws://b:1" };
     const listener = await at.network.listen("ws://b:1", () => ({
       kind: "accept",
       hello: writePeerHello(peer),
@@ -509,7 +510,7 @@ describe("a peer that takes less than it is sent", () => {
     const clock = virtualClock();
     const channel = { bufferedBytes: 0, sent: 0, closedWith: "" };
     let closed: () => void = () => {};
-    const peer = { member: member("b"), clusterId, boot: 1, sequence: 1, address: "ws://b:1" };
+    const peer = { member: member("b"), clusterId, start: "5".repeat(16), boot: 1, sequence: 1, address: "ws://b:1" };
     const network: Network = {
       dial: async () => ({
         hello: writePeerHello(peer),
@@ -640,7 +641,7 @@ describe("closing", () => {
       listen: () => Promise.reject(new Error("not here")),
     };
     const side = nodeSide(
-      () => ({ member: member("a"), clusterId, boot: 1, sequence: 1, address: "ws://a:1" }),
+      () => ({ member: member("a"), clusterId, start: "5".repeat(16), boot: 1, sequence: 1, address: "ws://a:1" }),
       () => undefined,
     );
     const transport = createTransport({ network, clock, random: seededRandom(1) });

@@ -1,2 +1,7 @@
 /** @quorate/raft/internal: for sister packages, simulators and tests. No promise of stability. */
+export { Applier, type ApplierPorts } from "./node/applier.ts";
+export { type BirthPorts, BirthProcess } from "./node/birthProcess.ts";
 export type { CoreObserver } from "./node/coreDriver.ts";
+export { resolveRaftOptions } from "./node/options.ts";
+export { PeerRegistry } from "./node/peerRegistry.ts";
+export { Waiters } from "./node/waiters.ts";

@@ -57,7 +57,9 @@ export class PeerRegistry {
 
   #judgeAge(peer: PeerHello, name: NodeId): Refusal | undefined {
     const seen = this.#log.seen.get(peer.member);
-    if (seen === undefined || (peer.boot >= seen.boot && peer.sequence >= seen.sequence)) return undefined;
+    // Hellos of one start may overtake each other; another start opened the directory anew, which raised both.
+    if (seen === undefined || seen.start === peer.start) return undefined;
+    if (peer.boot > seen.boot && peer.sequence > seen.sequence) return undefined;
     return refuse(
       "rolledBack",
       `${name} shows boot ${peer.boot} and write ${peer.sequence}, but boot ${seen.boot} and write ${seen.sequence} ` +

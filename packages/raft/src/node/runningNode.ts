@@ -13,14 +13,16 @@ import {
 } from "../core/index.ts";
 import { QuorateError } from "../errors.ts";
 import type { BirthMessage, PeerAddress } from "../ports/birthMessages.ts";
-import type {
-  Birth,
-  Cancel,
-  CloseCause,
-  PeerHello,
-  PeerMessage,
-  Refusal,
-  TransportHandlers,
+import {
+  type Birth,
+  type Cancel,
+  type CloseCause,
+  type PeerHello,
+  type PeerMessage,
+  type Refusal,
+  randomHex,
+  type Seen,
+  type TransportHandlers,
 } from "../ports/index.ts";
 import { BirthProcess } from "./birthProcess.ts";
 import { CoreDriver, type CoreObserver } from "./coreDriver.ts";
@@ -48,6 +50,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
   readonly member: MemberId;
   readonly closed: Promise<void>;
   readonly #options: RunningOptions<Result>;
+  readonly #start: string;
   readonly #peers: PeerRegistry;
   readonly #birth: BirthProcess;
   readonly #waiters = new Waiters<Result>();
@@ -61,6 +64,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
   constructor(options: RunningOptions<Result>) {
     this.#options = options;
     this.member = options.self;
+    this.#start = randomHex(options.random, 16);
     this.closed = new Promise((resolve, reject) => {
       this.#settleClosed = { resolve, reject };
     });
@@ -176,7 +180,14 @@ export class RunningNode<Result> implements RaftNode<Result> {
   #hello(): PeerHello {
     const { log, address } = this.#options;
     const clusterId = log.standing.kind === "born" ? log.standing.birth.clusterId : undefined;
-    return { member: this.member, clusterId, boot: log.boot, sequence: log.sequence, address };
+    return {
+      member: this.member,
+      clusterId,
+      start: this.#start,
+      boot: log.boot,
+      sequence: log.sequence,
+      address,
+    };
   }
 
   #admit(peer: PeerHello): Refusal | undefined {
@@ -189,12 +200,13 @@ export class RunningNode<Result> implements RaftNode<Result> {
       return refusal;
     }
     this.#peers.greeted(peer);
-    this.#remember(peer.member, peer.boot, peer.sequence);
+    const { start, boot, sequence } = peer;
+    this.#remember(peer.member, { start, boot, sequence });
     return undefined;
   }
 
-  #remember(peer: MemberId, boot: number, sequence: number): void {
-    this.#options.log.remember(peer, { boot, sequence }).catch((error: unknown) => this.#fail(error));
+  #remember(peer: MemberId, seen: Seen): void {
+    this.#options.log.remember(peer, seen).catch((error: unknown) => this.#fail(error));
   }
 
   #linked(peer: PeerHello): void {
@@ -213,7 +225,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
   #received(from: MemberId, sequence: number, messages: readonly PeerMessage[]): void {
     if (this.#ending !== undefined || this.#peers.isOfOtherCluster(from)) return;
     const seen = this.#options.log.seen.get(from);
-    if (seen !== undefined && sequence > seen.sequence) this.#remember(from, seen.boot, sequence);
+    if (seen !== undefined && sequence > seen.sequence) this.#remember(from, { ...seen, sequence });
     for (const message of messages) {
       if (isBirthMessage(message)) this.#birth.received(from, message);
       else if (this.#driver !== undefined) {

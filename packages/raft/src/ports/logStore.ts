@@ -27,8 +27,13 @@ export type Standing =
   | { readonly kind: "lost"; readonly floor: Floor }
   | { readonly kind: "born"; readonly birth: Birth; readonly restored: RestoredState };
 
-/** The highest boot count and write sequence that a peer has shown (rule 32). Both only rise. */
+/**
+ * The most that a peer has shown. Boot and sequence only rise, and each start of a process shows more of both than the
+ * one before: a start that does not has lost what was seen.
+ */
 export interface Seen {
+  /** Which start of its process showed it: 16 random hexadecimal digits. */
+  readonly start: string;
   readonly boot: number;
   readonly sequence: number;
 }
@@ -51,7 +56,7 @@ export interface LogStore {
   write(persist: Persist): Promise<void>;
   /** Entries `from`..`to` (inclusive), verified, at most `maxBytes` of data but at least one. */
   read(from: Index, to: Index, maxBytes: number): Promise<readonly Entry[]>;
-  /** Raises what was seen of a peer: in memory, and durably when its boot rose. */
+  /** Raises what was seen of a peer: in memory, and durably when its boot or its start is new. */
   remember(peer: MemberId, seen: Seen): Promise<void>;
   /** Marks the directory as one that must never speak again, and why. Opening it says so. */
   quarantine(reason: string): Promise<void>;

@@ -13,6 +13,8 @@ export interface PeerHello {
   readonly member: MemberId;
   /** Undefined while it is unborn. */
   readonly clusterId: string | undefined;
+  /** 16 random hexadecimal digits, drawn at each start of the process: tells a late hello from a rolled-back node. */
+  readonly start: string;
   readonly boot: number;
   readonly sequence: number;
   /** Where it says that it can be reached. */

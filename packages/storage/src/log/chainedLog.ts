@@ -164,8 +164,9 @@ export class ChainedLog implements LogStore {
 
   async remember(peer: MemberId, seen: Seen): Promise<void> {
     this.assertUsable();
-    const known = this.seenPeers.get(peer) ?? { boot: 0, sequence: 0 };
+    const known = this.seenPeers.get(peer) ?? { start: "", boot: 0, sequence: 0 };
     const raised: Seen = {
+      start: seen.start,
       boot: Math.max(known.boot, seen.boot),
       sequence: Math.max(known.sequence, seen.sequence),
     };
@@ -175,7 +176,7 @@ export class ChainedLog implements LogStore {
       if (this.seenPeers.size <= maxSeenMembers) break;
       this.seenPeers.delete(oldest);
     }
-    if (raised.boot === known.boot) return;
+    if (raised.boot === known.boot && raised.start === known.start) return;
     await this.inTurn(async () => {
       const { bytes, checksum } = encodeSeen(this.seenPeers);
       await this.commit([{ kind: "put", key: seenKey, value: bytes }], { seen: checksum });

@@ -1,5 +1,5 @@
 /**
- * What peers have shown of themselves, as it is stored: JSON of [member, boot, sequence], the longest unchanged first.
+ * What peers have shown of themselves, as it is stored: JSON of [member, start, boot, sequence], the longest unchanged first.
  *
  * The state record holds its checksum. It is a second line of defence (a peer that shows less than before was wiped or
  * rolled back), so where it is damaged the node forgets it, says so, and goes on.
@@ -16,7 +16,7 @@ export interface EncodedSeen {
 }
 
 export function encodeSeen(seen: ReadonlyMap<MemberId, Seen>): EncodedSeen {
-  const rows = [...seen].map(([member, { boot, sequence }]) => [member, boot, sequence]);
+  const rows = [...seen].map(([member, { start, boot, sequence }]) => [member, start, boot, sequence]);
   const bytes = Buffer.from(JSON.stringify(rows), "latin1");
   return { bytes, checksum: crc32(bytes) };
 }
@@ -30,10 +30,11 @@ export function decodeSeen(bytes: Uint8Array | undefined, checksum: number): Map
   const seen = new Map<MemberId, Seen>();
   for (const row of rows as readonly unknown[]) {
     if (!Array.isArray(row)) return undefined;
-    const [member, boot, sequence] = row as readonly unknown[];
+    const [member, start, boot, sequence] = row as readonly unknown[];
     if (typeof member !== "string" || !isMemberId(member)) return undefined;
-    if (typeof boot !== "number" || typeof sequence !== "number") return undefined;
-    seen.set(member, { boot, sequence });
+    if (typeof start !== "string" || typeof boot !== "number" || typeof sequence !== "number")
+      return undefined;
+    seen.set(member, { start, boot, sequence });
   }
   return seen;
 }

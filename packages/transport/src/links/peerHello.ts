@@ -1,8 +1,8 @@
 /**
  * What members show each other when a link is made, as the fields of a hello:
  *
- *     role=peer  protocol=1-1  cluster=9f86…  node=a  incarnation=d081884c7d659a2f  boot=4  sequence=1207
- *     address=ws://10.0.0.1:7101  to=b
+ *     role=peer  protocol=1-1  cluster=9f86…  node=a  incarnation=d081884c7d659a2f  start=60b725f10c9c85c7
+ *     boot=4  sequence=1207  address=ws://10.0.0.1:7101  to=b
  *
  * `cluster` is missing while the node is unborn; `to` is only in the dialler's: whom it means to reach.
  */
@@ -28,6 +28,7 @@ export function writePeerHello(peer: PeerHello, to?: NodeId): Hello {
     ...(peer.clusterId === undefined ? {} : { cluster: peer.clusterId }),
     node: nodeIdOf(peer.member),
     incarnation: incarnationOf(peer.member),
+    start: peer.start,
     boot: String(peer.boot),
     sequence: String(peer.sequence),
     address: peer.address,
@@ -37,17 +38,18 @@ export function writePeerHello(peer: PeerHello, to?: NodeId): Hello {
 
 /** The peer, or a sentence that says which field is wrong. */
 export function readPeerHello(hello: Hello): PeerHello | string {
-  const { role, cluster, node, incarnation, address } = hello;
+  const { role, cluster, node, incarnation, start, address } = hello;
   if (role !== peerRole) return fault("role", role);
   if (cluster !== undefined && !isClusterId(cluster)) return fault("cluster", cluster);
   if (!isNode(node)) return fault("node", node);
   if (incarnation === undefined || !isIncarnation(incarnation)) return fault("incarnation", incarnation);
+  if (start === undefined || !isIncarnation(start)) return fault("start", start);
   if (!isAddress(address)) return fault("address", address);
   const boot = readCount(hello.boot);
   if (boot === undefined) return fault("boot", hello.boot);
   const sequence = readCount(hello.sequence);
   if (sequence === undefined) return fault("sequence", hello.sequence);
-  return { member: memberId(node, incarnation), clusterId: cluster, boot, sequence, address };
+  return { member: memberId(node, incarnation), clusterId: cluster, start, boot, sequence, address };
 }
 
 function fault(field: string, value: string | undefined): string {
