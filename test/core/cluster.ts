@@ -48,6 +48,7 @@ export interface Node {
   disk: Disk;
   /** The write that was started and is not finished. */
   writing: Persist | undefined;
+  /** Not answered yet. */
   loads: Load[];
   applied: Entry[];
   proposals: ProposalOutcome[];
@@ -74,6 +75,8 @@ export interface Cluster {
   queue: Flight[];
   /** Names whose writes wait for `finishWrite`. */
   readonly slowDisks: Set<string>;
+  /** True leaves loads in `Node.loads` for the test to answer. */
+  slowLoads: boolean;
   /** Undefined drops nothing; otherwise true drops. */
   drop: ((flight: Flight) => boolean) | undefined;
   /** Called after every turn, before its effects are carried out. */
@@ -157,6 +160,7 @@ export function createCluster(options: ClusterOptions): Cluster {
     nodes: new Map(),
     queue: [],
     slowDisks: new Set(),
+    slowLoads: false,
     drop: undefined,
     observe: undefined,
     options,
@@ -219,7 +223,22 @@ export function turn(cluster: Cluster, name: string, ...events: Event[]): Effect
   node.loads.push(...effects.loads);
   if (effects.persist !== undefined) startWrite(cluster, node, effects.persist);
   applyCommitted(cluster, node);
+  if (!cluster.slowLoads) for (const load of node.loads.splice(0)) answerLoad(cluster, name, load);
   return effects;
+}
+
+/** Reads what the log store holds of it: all, or no more than `most` entries. */
+export function answerLoad(
+  cluster: Cluster,
+  name: string,
+  load: Load,
+  most = Number.POSITIVE_INFINITY,
+): Effects {
+  const entries = nodeOf(cluster, name).disk.entries.slice(
+    load.from - 1,
+    Math.min(load.to, load.from - 1 + most),
+  );
+  return turn(cluster, name, { kind: "loaded", load, entries });
 }
 
 function startWrite(cluster: Cluster, node: Node, persist: Persist): void {

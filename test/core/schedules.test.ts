@@ -6,6 +6,7 @@ import { createRandom, nextBetween, type RandomState } from "@quorate/raft";
 import { describe, expect, it } from "vitest";
 import {
   advance,
+  answerLoad,
   type Cluster,
   type ClusterOptions,
   crash,
@@ -53,6 +54,7 @@ function startRun(seed: number): Run {
     seed,
   };
   const cluster = createCluster({ nodes: names, core });
+  cluster.slowLoads = true;
   const some = (max: number): number => (draw(0, 3) === 0 ? 0 : draw(0, max));
   for (const name of names) if (draw(0, 2) === 0) cluster.slowDisks.add(name);
   return {
@@ -94,21 +96,15 @@ function act(run: Run): void {
   } else if (choice < 340) {
     if (node.up && node.writing !== undefined) finishWrite(cluster, name);
   } else if (choice < 400) {
-    answerLoad(run, name);
+    answerOldestLoad(run, name);
   } else if (choice < 500) passTime(run, draw(200) === 0 ? 400 : 1 + draw(30));
   else deliverSome(run);
 }
 
-function answerLoad(run: Run, name: string): void {
-  const node = nodeOf(run.cluster, name);
+function answerOldestLoad({ cluster, random }: Run, name: string): void {
+  const node = nodeOf(cluster, name);
   const load = node.loads.shift();
-  if (load === undefined || !node.up) return;
-  const entries = node.disk.entries.slice(load.from - 1, load.to);
-  turn(run.cluster, name, {
-    kind: "loaded",
-    load,
-    entries: entries.slice(0, 1 + nextBetween(run.random, 0, 3)),
-  });
+  if (load !== undefined && node.up) answerLoad(cluster, name, load, 1 + nextBetween(random, 0, 3));
 }
 
 function passTime({ cluster }: Run, ms: number): void {
@@ -140,7 +136,7 @@ function recover(run: Run): void {
   }
   settle(cluster);
   for (let round = 0; round < 600 && !(round > 200 && isConverged(cluster)); round += 1) {
-    for (const name of names) while (nodeOf(cluster, name).loads.length > 0) answerLoad(run, name);
+    for (const name of names) while (nodeOf(cluster, name).loads.length > 0) answerOldestLoad(run, name);
     advance(cluster, 10, 10);
   }
 }
