@@ -129,7 +129,13 @@ describe("a stranger", () => {
   it.each(["client", "peer"])(
     "of an unknown protocol version is refused as a %s, with both ranges",
     async (role) => {
-      const member = { node: "b", incarnation: "0123456789abcdef", start: "0".repeat(16), boot: "1", sequence: "1" };
+      const member = {
+        node: "b",
+        incarnation: "0123456789abcdef",
+        start: "0".repeat(16),
+        boot: "1",
+        sequence: "1",
+      };
       const hello = {
         role,
         protocol: "77-99",

@@ -25,6 +25,8 @@ export type NodeView = ReportedStatus;
 
 const packr = new Packr({ useRecords: false });
 const defaultAnswerMs = 2_000;
+/** A page may be large, and the machine busy. */
+const pageAnswerMs = 20_000;
 
 export class NodeSpeaker {
   readonly #address: string;
@@ -51,14 +53,10 @@ export class NodeSpeaker {
     const found = new Map<string, FoundPair>();
     let range: KeyRange = prefixRange(prefix);
     for (;;) {
-      const body = await this.ask({
-        kind: "list",
-        range,
-        limit: 10_000,
-        reverse: false,
-        keysOnly: false,
-        consistency: "local",
-      });
+      const body = await this.ask(
+        { kind: "list", range, limit: 10_000, reverse: false, keysOnly: false, consistency: "local" },
+        pageAnswerMs,
+      );
       if (body.kind !== "listed") throw new Error(`${this.#address} answered ${JSON.stringify(body)}`);
       for (const pair of body.pairs) found.set(pair.key, asFound(pair));
       const last = body.pairs.at(-1);
