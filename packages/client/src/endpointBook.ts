@@ -58,7 +58,7 @@ export class EndpointBook {
   report(): string {
     const parts = this.#all.map((endpoint) => {
       const note = this.#notes.get(endpoint);
-      return `${endpoint}: ${note === undefined ? "not asked" : note.sentence}`;
+      return `${endpoint}: ${note === undefined ? "not asked" : note.sentence.replace(/\.$/, "")}`;
     });
     return parts.join("; ");
   }

@@ -125,7 +125,7 @@ export class Router {
       this.book.note(endpoint, saidIn(status));
       return { kind: "answered", connection, status };
     } catch (error) {
-      return this.#failed(endpoint, error instanceof Error ? error.message : String(error));
+      return this.#failed(endpoint, messageOf(error));
     } finally {
       patience.dispose();
     }
@@ -211,7 +211,7 @@ export class Router {
       return connection;
     } catch (error) {
       const isRefusal = error instanceof ConnectionRefusedError && !passingRefusals.has(error.refusal.code);
-      const reason = error instanceof ConnectionRefusedError ? error.refusal.reason : String(error);
+      const reason = error instanceof ConnectionRefusedError ? error.refusal.reason : messageOf(error);
       if (!signal.aborted) this.book.note(endpoint, reason, isRefusal);
       throw error;
     }
@@ -234,4 +234,8 @@ export class Router {
 
 function leads(status: ReportedStatus): boolean {
   return status.role === "leader" && status.standing === "born" && !status.mute;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

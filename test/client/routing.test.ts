@@ -1,0 +1,187 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { settle } from "../transport/world.ts";
+import { errorFrom, FakeCluster, failed, passing } from "./fakeCluster.ts";
+
+let nodes: FakeCluster;
+
+afterEach(() => {
+  expect(nodes.clock.timers).toBe(0);
+});
+
+function requests(): number {
+  return nodes.nodes.reduce((sum, node) => sum + node.asked.length, 0);
+}
+
+describe("a client", () => {
+  it("finds the leader through an endpoint of a follower, and learns the others from it", async () => {
+    nodes = await FakeCluster.start(3);
+    nodes.elect("c");
+    await using cluster = nodes.connect({ endpoints: [nodes.node("a").endpoint] });
+    await cluster.kv.put("n", 1);
+    expect(nodes.node("c").commands("put")).toBe(1);
+    await nodes.node("a").stop();
+    nodes.elect("b");
+    await passing(nodes.clock, 1_000, cluster.kv.put("n", 2));
+    expect(nodes.node("b").commands("put")).toBe(1);
+  });
+
+  it("keeps one connection, to the leader, while nothing happens", async () => {
+    nodes = await FakeCluster.start(3);
+    await using cluster = nodes.connect();
+    for (let n = 0; n < 10; n += 1) {
+      await cluster.kv.put("n", n);
+      await cluster.kv.get("n");
+    }
+    await settle();
+    expect(nodes.nodes.map((node) => node.connections)).toEqual([1, 0, 0]);
+  });
+
+  it("sends all requests of a turn in one frame", async () => {
+    nodes = await FakeCluster.start(1);
+    await using cluster = nodes.connect();
+    await cluster.kv.put("n", 0);
+    const seenAt: number[] = [];
+    let turn = 0;
+    const count = (): void => {
+      turn += 1;
+      if (turn < 50) setImmediate(count);
+    };
+    count();
+    nodes.node("a").behave = (_request, honest) => {
+      seenAt.push(turn);
+      return honest();
+    };
+    await Promise.all(Array.from({ length: 100 }, (_, n) => cluster.kv.put(`key/${n}`, n)));
+    expect(seenAt).toHaveLength(100);
+    expect(new Set(seenAt).size).toBe(1);
+  });
+
+  it("looks for a new leader once, however many writes wait for it", async () => {
+    nodes = await FakeCluster.start(3);
+    await using cluster = nodes.connect();
+    await cluster.kv.put("n", 0);
+    nodes.elect("");
+    await nodes.node("a").stop();
+    const before = requests();
+    const writes = Promise.all(Array.from({ length: 500 }, (_, n) => cluster.kv.put(`key/${n}`, n)));
+    await nodes.clock.pass(1_000);
+    expect(requests() - before).toBeLessThan(60);
+    nodes.elect("b");
+    await passing(nodes.clock, 1_000, writes);
+    expect(nodes.node("b").commands("put")).toBe(500);
+  });
+
+  it("finds a leader soon after it was elected", async () => {
+    nodes = await FakeCluster.start(3);
+    await using cluster = nodes.connect();
+    await cluster.kv.put("n", 0);
+    nodes.elect("");
+    await nodes.node("a").stop();
+    const write = cluster.kv.put("n", 1);
+    await nodes.clock.pass(300);
+    nodes.elect("b");
+    await passing(nodes.clock, 120, write);
+    expect(nodes.node("b").commands("put")).toBe(1);
+  });
+
+  it("never asks in a hot loop, not even a node that claims to lead and denies it", async () => {
+    nodes = await FakeCluster.start(1);
+    await using cluster = nodes.connect();
+    nodes.node("a").behave = (request, honest) =>
+      request.body.kind === "execute" ? failed("NOT_LEADER", { retryable: true }) : honest();
+    const error = await errorFrom(passing(nodes.clock, 6_000, cluster.kv.put("n", 1)));
+    expect(error).toMatchObject({ code: "TIMED_OUT", outcome: "none" });
+    expect(requests()).toBeLessThan(80);
+  });
+
+  it("gives up a connection that is silent though answers are due, and asks another node", async () => {
+    nodes = await FakeCluster.start(3);
+    await using cluster = nodes.connect();
+    await cluster.kv.put("n", 0);
+    nodes.node("a").behave = () => "silence";
+    nodes.elect("b");
+    const both = Promise.all([cluster.kv.put("n", 1), cluster.kv.get("n")]);
+    await passing(nodes.clock, 2_500, both);
+    expect(nodes.node("b").commands("put")).toBe(1);
+  });
+
+  it("waits for a slow answer as long as the node gives signs of life", async () => {
+    nodes = await FakeCluster.start(1);
+    await using cluster = nodes.connect();
+    await cluster.kv.put("n", 0);
+    nodes.node("a").behave = (request, honest) => (request.body.kind === "execute" ? "silence" : honest());
+    const put = errorFrom(cluster.kv.put("n", 1));
+    await nodes.clock.pass(4_900);
+    expect(nodes.node("a").connections).toBe(1);
+    expect(nodes.node("a").commands("put")).toBe(2);
+    await nodes.clock.pass(200);
+    expect(await put).toMatchObject({ code: "TIMED_OUT", outcome: "unknown" });
+    nodes.node("a").behave = (_request, honest) => honest();
+  });
+
+  it("reads from another node when its own cannot serve it", async () => {
+    nodes = await FakeCluster.start(3);
+    await using cluster = nodes.connect();
+    await cluster.kv.put("n", 1);
+    for (const node of nodes.nodes) {
+      node.behave = (request, honest) =>
+        request.body.kind === "get" && node.id !== "c"
+          ? failed("UNAVAILABLE", { retryable: true })
+          : honest();
+    }
+    expect(await passing(nodes.clock, 1_000, cluster.kv.get("n"))).toMatchObject({ value: 1 });
+  });
+
+  it("is refused by a node of another version with both versions in the message", async () => {
+    nodes = await FakeCluster.start(1);
+    nodes.node("a").answerHello = () => ({
+      kind: "accept",
+      hello: { role: "node", node: "a", protocol: "7-9" },
+      opened: (channel) => channel.open({ frame: () => {}, closed: () => {} }),
+    });
+    await using cluster = nodes.connect();
+    const error = await errorFrom(passing(nodes.clock, 6_000, cluster.kv.get("n")));
+    expect(error.message).toMatch(/7-9/);
+    expect(error.message).toMatch(/1-1/);
+  });
+
+  it("survives a node that answers nonsense", async () => {
+    nodes = await FakeCluster.start(2);
+    await using cluster = nodes.connect();
+    await cluster.kv.put("n", 1);
+    let isBroken = true;
+    nodes.node("a").behave = (request, honest) => {
+      if (request.body.kind === "status" || !isBroken) return honest();
+      isBroken = false;
+      return { kind: "executed", result: { kind: "put", revision: -1 } };
+    };
+    expect(await passing(nodes.clock, 1_000, cluster.kv.get("n"))).toMatchObject({ value: 1 });
+  });
+});
+
+describe("status", () => {
+  it("asks every node that any of them knows, and reports those that are silent", async () => {
+    nodes = await FakeCluster.start(3);
+    await using cluster = nodes.connect({ endpoints: [nodes.node("b").endpoint] });
+    await cluster.kv.put("n", 1);
+    await nodes.node("c").stop();
+    const status = await passing(nodes.clock, 1_200, cluster.status());
+    expect(status).toMatchObject({ leader: "a", term: 1, revision: 1 });
+    expect(status.nodes.map(({ id, role }) => [id, role])).toEqual([
+      ["a", "leader"],
+      ["b", "follower"],
+      ["c", "unreachable"],
+    ]);
+    expect(status.nodes[2]).toMatchObject({ pid: null, endpoint: nodes.node("c").endpoint });
+    expect(status.nodes[2]?.complaints[0]).toContain("Nobody listens");
+  });
+
+  it("resolves within its time though nobody answers", async () => {
+    nodes = await FakeCluster.start(2);
+    for (const node of nodes.nodes) node.behave = () => "silence";
+    await using cluster = nodes.connect();
+    const status = await passing(nodes.clock, 1_100, cluster.status());
+    expect(status).toMatchObject({ clusterId: null, leader: null, term: 0, revision: 0 });
+    expect(status.nodes.map((node) => node.role)).toEqual(["unreachable", "unreachable"]);
+  });
+});
