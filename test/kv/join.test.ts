@@ -24,7 +24,12 @@ describe("join", () => {
     started.push(cluster);
     const { revision } = await cluster.kv.put("jobs/1", { state: "new" });
     const found = await cluster.kv.get("jobs/1");
-    expect(found).toMatchObject({ key: "jobs/1", value: { state: "new" }, modRevision: revision, version: 1 });
+    expect(found).toMatchObject({
+      key: "jobs/1",
+      value: { state: "new" },
+      modRevision: revision,
+      version: 1,
+    });
     const status = await cluster.status();
     expect(status).toMatchObject({ leader: "a", nodes: [{ id: "a", role: "leader" }] });
   });
