@@ -118,7 +118,7 @@ describe("the ports of a cluster", () => {
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
     await expect(expectFreePorts([port], false)).rejects.toThrow(
-      `Port ${port} of 127.0.0.1 is in use by another process. Stop what uses it, or choose other ports with --base-port`,
+      `Port ${port} of 127.0.0.1 is in use by another process. Stop what uses it, or choose other ports`,
     );
     server.close();
     await once(server, "close");

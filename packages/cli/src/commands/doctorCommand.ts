@@ -42,24 +42,18 @@ export function isHealthy({ prognosis, log }: Report): boolean {
 
 export function reportLines(report: Report): readonly string[] {
   const { directory, pid, identity, clusterId, boot, sequence, term, vote, floor, log } = report;
-  const who =
-    identity === undefined
-      ? "of an unknown node"
-      : `node ${identity.nodeId}, incarnation ${identity.incarnation}`;
-  const [zero, one] = sequence.slots ?? [];
-  return [
-    directory,
-    `  ${who}, ${clusterId === undefined ? "of no cluster yet" : `of cluster ${clusterId}`}`,
-    ...(pid === undefined ? [] : [`  open in process ${pid}`]),
-    `  opened ${boot ?? "?"} times, term ${term ?? "?"}, voted for ${vote ?? "nobody"}`,
-    `  last write: ${sequence.database ?? "damaged"} in the database, ${zero ?? "damaged"} and ${one ?? "damaged"} in the witness`,
-    ...(log === undefined
-      ? []
-      : [`  log: entries ${log.firstIndex} to ${log.lastIndex}, verified to ${log.verifiedTo}`]),
-    ...(floor === undefined
-      ? []
-      : [`  it had entries up to ${floor.lastIndex} of term ${floor.lastTerm} before it lost some`]),
-    ...report.findings.map((finding) => `  - ${finding}`),
-    `  ${report.verdict}`,
+  const who = identity
+    ? `node ${identity.nodeId}, incarnation ${identity.incarnation}`
+    : "of an unknown node";
+  const slots = (sequence.slots ?? [undefined, undefined]).map((slot) => slot ?? "damaged");
+  const lines = [
+    `${who}, ${clusterId === undefined ? "of no cluster yet" : `of cluster ${clusterId}`}`,
+    `boot ${boot ?? "unknown"}, term ${term ?? "unknown"}, voted for ${vote ?? "nobody"}`,
+    `last write: ${sequence.database ?? "damaged"} in the database, ${slots.join(" and ")} in the witness`,
   ];
+  if (pid !== undefined) lines.push(`open in process ${pid}`);
+  if (log) lines.push(`log: entries ${log.firstIndex} to ${log.lastIndex}, verified to ${log.verifiedTo}`);
+  if (floor) lines.push(`it once had entries up to ${floor.lastIndex} of term ${floor.lastTerm}`);
+  lines.push(...report.findings.map((finding) => `- ${finding}`), report.verdict);
+  return [directory, ...lines.map((line) => `  ${line}`)];
 }
