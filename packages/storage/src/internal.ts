@@ -13,6 +13,7 @@ export { LevelOpenError, openLevelBatchStore } from "./level/levelBatchStore.ts"
 export { decodeEntry, encodeEntry } from "./log/entryRecord.ts";
 export { entryKey, recordKey } from "./log/keys.ts";
 export { type LogOptions, openLog } from "./log/openLog.ts";
-export { decodeStateRecord, encodeStateRecord, type StateRecord, slotBytes } from "./log/stateRecord.ts";
+export { slotBytes } from "./log/slot.ts";
+export { decodeStateRecord, encodeStateRecord, type StateRecord } from "./log/stateRecord.ts";
 export { MemoryBatchStore, type MemoryContents } from "./memory/memoryBatchStore.ts";
 export { MemorySlotFile, type SlotContents } from "./memory/memorySlotFile.ts";

@@ -1,7 +1,7 @@
 /** What every slot file must do, whatever it is made of. Each case gets a fresh one from the caller. */
 import type { SlotFile } from "@quorate/raft";
 import { equalBytes } from "../log/bytes.ts";
-import { slotBytes } from "../log/stateRecord.ts";
+import { slotBytes } from "../log/slot.ts";
 import { bytes, type ConformanceCase, check, checkRejects } from "./check.ts";
 
 /** A file that does not exist at first. `reopen` closes it, and gives what is there after a restart. */

@@ -6,7 +6,7 @@
  */
 import { type FileHandle, open } from "node:fs/promises";
 import type { SlotFile } from "@quorate/raft";
-import { slotBytes } from "../log/stateRecord.ts";
+import { slotBytes } from "../log/slot.ts";
 import { codeOf, createDurably, readIfPresent } from "./durableFiles.ts";
 
 export const slotFileBytes: number = 2 * slotBytes;

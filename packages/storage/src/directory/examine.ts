@@ -9,7 +9,7 @@ import { copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Identity, type NodeId, nodeIdOf, QuorateError } from "@quorate/raft";
-import { LevelOpenError, openLevelBatchStore } from "../level/levelBatchStore.ts";
+import { corruptionSentence, isCorruption, openLevelBatchStore } from "../level/levelBatchStore.ts";
 import { type Evidence, gatherEvidence } from "../log/evidence.ts";
 import { judge } from "../log/judgement.ts";
 import { planRecovery } from "../log/recovery.ts";
@@ -38,11 +38,10 @@ export async function examine(directory: string): Promise<Report> {
     try {
       return await examineCopy(layout, pid, identity);
     } catch (error) {
-      const moved = codeOf(error) === "ENOENT" || error instanceof LevelOpenError;
+      const moved = codeOf(error) === "ENOENT" || isCorruption(error);
       if (moved && pid !== undefined && attempt < copyAttempts) continue;
-      if (error instanceof LevelOpenError)
-        return refusalReport(layout.directory, pid, identity, error.message);
-      throw error;
+      if (!isCorruption(error)) throw error;
+      return refusalReport(layout.directory, pid, identity, corruptionSentence(layout.log, error));
     }
   }
 }

@@ -16,9 +16,14 @@ import {
   type Random,
   randomHex,
 } from "@quorate/raft";
-import { LevelOpenError, openLevelBatchStore } from "../level/levelBatchStore.ts";
-import { readSlots } from "../log/evidence.ts";
+import {
+  corruptionSentence,
+  isCorruption,
+  LevelOpenError,
+  openLevelBatchStore,
+} from "../level/levelBatchStore.ts";
 import { newbornSlots, openLog } from "../log/openLog.ts";
+import { decodeSlots } from "../log/slot.ts";
 import { DiskSlotFile, slotFileContent, slotsOf } from "./diskSlotFile.ts";
 import { createDurably, readIfPresent, syncDirectory } from "./durableFiles.ts";
 import { readIdentity, writeIdentity } from "./identityFile.ts";
@@ -55,6 +60,8 @@ export async function openDirectory(directory: string, options: DirectoryOptions
     ...(logger === undefined ? {} : { logger }),
     location: layout.directory,
     mayCreate: false,
+  }).catch((error: unknown) => {
+    throw error instanceof QuorateError && isCorruption(error.cause) ? corrupt(layout, error.cause) : error;
   });
   await repairIdentity(layout, store.identity);
   return store;
@@ -101,7 +108,7 @@ async function openDatabase(layout: Layout): Promise<BatchStore> {
 /** Both slots are good and of no write: a database that is damaged now was damaged while it was being made. */
 async function promisedNothing(layout: Layout): Promise<boolean> {
   const content = await readIfPresent(layout.witness);
-  const slots = content && readSlots(slotsOf(content));
+  const slots = content && decodeSlots(slotsOf(content));
   return slots?.every((slot) => slot?.k === 0) ?? false;
 }
 
@@ -147,12 +154,7 @@ function failed({ directory }: Layout, cause: LevelOpenError): QuorateError {
   return new QuorateError("STORAGE_FAILED", `${directory}: ${cause.message}. ${advice}`, { cause });
 }
 
-function corrupt({ directory, log }: Layout, cause: LevelOpenError): QuorateError {
-  return new QuorateError(
-    "DATA_LOST",
-    `${directory}: ${cause.message}. The node stays out, and the others go on without it. Its promises are in the ` +
-      `witness file, beside the database: move ${log} away and start it again, and it comes back without votes until ` +
-      "its peers have given it back its log.",
-    { cause },
-  );
+/** LevelDB itself finds its files damaged: it would fail again at its next compaction, so nothing is written to it. */
+function corrupt({ directory, log }: Layout, cause: Error): QuorateError {
+  return new QuorateError("DATA_LOST", `${directory}: ${corruptionSentence(log, cause)}`, { cause });
 }

@@ -84,10 +84,35 @@ export class LevelBatchStore implements BatchStore {
   }
 }
 
+/** LevelDB says that its own files are damaged; it does not always notice. */
+export function isCorruption(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  return error instanceof LevelOpenError ? error.failure === "corrupt" : codeOf(error) === "LEVEL_CORRUPTION";
+}
+
+/** What a damaged database means for its node, and what to do. `path` is the database's. */
+export function corruptionSentence(path: string, error: Error): string {
+  return (
+    `The database is damaged (${error.message}). The node stays out, and the others go on without it. What it promised ` +
+    `is in the witness file, beside the database: move ${path} away and start the node again, and it comes back without ` +
+    "votes until its peers have given it back its log."
+  );
+}
+
+function codeOf(error: Error): unknown {
+  return "code" in error ? error.code : undefined;
+}
+
 function openError(path: string, error: unknown): LevelOpenError {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
   const detail = cause instanceof Error ? cause.message : String(cause);
-  const failure = code === "LEVEL_LOCKED" ? "locked" : code === "LEVEL_CORRUPTION" ? "corrupt" : "failed";
-  return new LevelOpenError(failure, `LevelDB does not open ${path}: ${detail}`, error);
+  return new LevelOpenError(failureOf(cause), `LevelDB does not open ${path}: ${detail}`, error);
+}
+
+function failureOf(cause: unknown): OpenFailure {
+  if (!(cause instanceof Error)) return "failed";
+  if (codeOf(cause) === "LEVEL_LOCKED") return "locked";
+  // The directory was just made where it was not there: what is missing is a file that CURRENT or the manifest names.
+  const isMissing = /No such file/.test(cause.message);
+  return codeOf(cause) === "LEVEL_CORRUPTION" || isMissing ? "corrupt" : "failed";
 }

@@ -47,7 +47,7 @@ export interface Opened {
 }
 
 /** Longest quarantine reason that is kept; with it a state record still fits into a slot. */
-const maxReasonLength = 300;
+const maxReasonLength = 150;
 
 export class ChainedLog implements LogStore {
   readonly identity: Identity;
@@ -158,7 +158,7 @@ export class ChainedLog implements LogStore {
     return this.inTurn(async () => {
       const settled = await this.readNow(from, to, maxBytes);
       if (settled.kind === "entries") return settled.entries;
-      throw this.fail(`Checksum fault in ${this.location}: ${settled.fault}.`, undefined);
+      throw this.checksumFault(settled.fault);
     });
   }
 
@@ -202,14 +202,13 @@ export class ChainedLog implements LogStore {
 
   private readNow(from: Index, to: Index, maxBytes: number): Promise<ReadResult> {
     const end = asIndex(Math.min(to, this.tail.last.index));
-    return readEntries(this.stores.batches, this.tail, from, end, maxBytes);
+    return this.reading(readEntries(this.stores.batches, this.tail, from, end, maxBytes));
   }
 
   private async restore(birth: Birth): Promise<RestoredState> {
     const { boundary, last } = this.record;
-    const scan = await scanLog(this.stores.batches, boundary, last);
-    if (scan.fault !== undefined)
-      throw this.fail(`Checksum fault in ${this.location}: ${scan.fault}.`, undefined);
+    const scan = await this.reading(scanLog(this.stores.batches, boundary, last));
+    if (scan.fault !== undefined) throw this.checksumFault(scan.fault);
     return restoredState(this.record, birth, scan.termRuns, scan.configurations);
   }
 
@@ -217,12 +216,18 @@ export class ChainedLog implements LogStore {
     const { boundary } = this.record;
     invariant(index > boundary.index, "nothing below the boundary is truncated", { index, boundary });
     if (index - 1 === boundary.index) return boundary;
-    const position = await positionAt(this.stores.batches, this.tail, asIndex(index - 1));
+    const position = await this.reading(positionAt(this.stores.batches, this.tail, asIndex(index - 1)));
     if (position !== undefined) return position;
-    throw this.fail(
-      `Checksum fault in ${this.location}: entry ${index - 1} is missing or damaged.`,
-      undefined,
-    );
+    throw this.checksumFault(`entry ${index - 1} is missing or damaged`);
+  }
+
+  /** A store that cannot be read has failed as much as one that cannot be written. */
+  private async reading<T>(result: Promise<T>): Promise<T> {
+    try {
+      return await result;
+    } catch (cause) {
+      throw this.fail(`Reading ${this.location} failed (${messageOf(cause)}).`, cause);
+    }
   }
 
   private async commit(operations: readonly BatchOperation[], change: Partial<StateRecord>): Promise<void> {
@@ -230,9 +235,8 @@ export class ChainedLog implements LogStore {
     try {
       await writeWitnessed(this.stores, operations, record);
     } catch (cause) {
-      const detail = cause instanceof Error ? cause.message : String(cause);
       throw this.fail(
-        `Write ${record.k} to ${this.location} failed (${detail}); whether it is on the disk is unknown, and nothing ` +
+        `Write ${record.k} to ${this.location} failed (${messageOf(cause)}); whether it is on the disk is unknown, and nothing ` +
           "was promised on it.",
         cause,
       );
@@ -248,6 +252,10 @@ export class ChainedLog implements LogStore {
       cause,
     });
     return this.failure;
+  }
+
+  private checksumFault(fault: string): QuorateError {
+    return this.fail(`Checksum fault in ${this.location}: ${fault}.`, undefined);
   }
 
   private refused(why: string): QuorateError {
@@ -276,4 +284,8 @@ export class ChainedLog implements LogStore {
 
 function promisedElsewhere(founder: MemberId): string {
   return `it is promised to the founder ${founder}; wipe the directory to free it, for it holds nothing yet`;
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
 }

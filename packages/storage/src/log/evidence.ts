@@ -3,9 +3,8 @@
  */
 import { asIndex, type BatchStore, type SlotFile } from "@quorate/raft";
 import { birthKey, entriesEnd, entryKey, firstKey, lastKey, recordKey, seenKey } from "./keys.ts";
+import { decodeSlots, type Slots } from "./slot.ts";
 import { decodeStateRecord, type StateRecord } from "./stateRecord.ts";
-
-export type Slots = readonly [StateRecord | undefined, StateRecord | undefined];
 
 export interface Evidence {
   /** Undefined where there is no witness file; within it, undefined for a slot that does not verify. */
@@ -21,7 +20,7 @@ export interface Evidence {
 }
 
 export async function gatherEvidence(batches: BatchStore, slotFile: SlotFile): Promise<Evidence> {
-  const slots = readSlots(await slotFile.read());
+  const slots = decodeSlots(await slotFile.read());
   const record = await batches.get(recordKey);
   const entries = await batches.range(entryKey(asIndex(0)), entriesEnd, 1);
   return {
@@ -32,20 +31,4 @@ export async function gatherEvidence(batches: BatchStore, slotFile: SlotFile): P
     birth: await batches.get(birthKey),
     seen: await batches.get(seenKey),
   };
-}
-
-/** A record in the other slot than its own was misdirected, and does not count; at k = 0 both hold the same. */
-export function readSlots(content: readonly [Uint8Array, Uint8Array] | undefined): Slots | undefined {
-  if (content === undefined) return undefined;
-  const [zero, one] = content.map(decodeStateRecord);
-  return [inPlace(zero, 0) ? zero : undefined, inPlace(one, 1) ? one : undefined];
-}
-
-/** Which slot the witness of batch `k` goes to. */
-export function slotOf(k: number): 0 | 1 {
-  return k % 2 === 0 ? 0 : 1;
-}
-
-function inPlace(record: StateRecord | undefined, slot: 0 | 1): boolean {
-  return record !== undefined && (record.k === 0 || slotOf(record.k) === slot);
 }

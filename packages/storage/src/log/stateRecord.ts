@@ -18,7 +18,6 @@ import {
 import { getUint32, putUint32 } from "./bytes.ts";
 
 export const recordFormat = 1;
-export const slotBytes = 4096;
 
 /** A place in the log and the chain value there. */
 export interface Position {
@@ -60,8 +59,6 @@ export function encodeStateRecord(record: StateRecord): Uint8Array {
   putUint32(bytes, 4, body.length);
   body.copy(bytes, 8);
   putUint32(bytes, 0, crc32(bytes.subarray(4)));
-  if (bytes.length > slotBytes)
-    throw new RangeError(`A state record of ${bytes.length} bytes fits in no slot.`);
   return bytes;
 }
 

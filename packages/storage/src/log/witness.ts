@@ -5,8 +5,8 @@
  * node refuse. A witness goes to the slot that does not hold the newest good record, so tearing it loses nothing.
  */
 import type { BatchOperation, BatchStore, SlotFile } from "@quorate/raft";
-import { slotOf } from "./evidence.ts";
 import { recordKey } from "./keys.ts";
+import { encodeSlot, slotOf } from "./slot.ts";
 import { encodeStateRecord, type StateRecord } from "./stateRecord.ts";
 
 export interface Stores {
@@ -22,10 +22,10 @@ export async function writeWitnessed(
 ): Promise<void> {
   const value = encodeStateRecord(record);
   await batches.write([...operations, { kind: "put", key: recordKey, value }]);
-  await slots.write(slotOf(record.k), value);
+  await slots.write(slotOf(record.k), encodeSlot(record));
 }
 
 /** Makes up for a witness that a crash prevented. */
 export async function writeWitness({ slots }: Stores, record: StateRecord): Promise<void> {
-  await slots.write(slotOf(record.k), encodeStateRecord(record));
+  await slots.write(slotOf(record.k), encodeSlot(record));
 }

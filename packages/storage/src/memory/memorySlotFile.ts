@@ -1,6 +1,6 @@
 /** A slot file in memory. `contents()` is a snapshot from which another can be made, as after a restart. */
 import { QuorateError, type SlotFile } from "@quorate/raft";
-import { slotBytes } from "../log/stateRecord.ts";
+import { slotBytes } from "../log/slot.ts";
 
 export type SlotContents = readonly [Uint8Array, Uint8Array] | undefined;
 
