@@ -1,6 +1,6 @@
 /**
- * Certificates for tests alone: an authority, a certificate of 127.0.0.1 that it signed with its key, and an authority
- * that signed nothing here. They protect nothing.
+ * Certificates for tests alone: an authority, a certificate of 127.0.0.1 that it signed with its key, and an
+ * authority that signed nothing here. They protect nothing.
  */
 
 export const authority = `-----BEGIN CERTIFICATE-----

@@ -1,7 +1,9 @@
 /** WebSocket connections: how they are made, and who is said to have ended them. */
 import { once } from "node:events";
 import { connect } from "node:net";
+import type { Channel } from "@quorate/raft";
 import { checkListenAddress, websocketNetwork } from "@quorate/transport";
+import { pack } from "@quorate/transport/internal";
 import { afterEach, describe, expect, it } from "vitest";
 import { certificate, key } from "./certificates.ts";
 import {
@@ -12,6 +14,7 @@ import {
   forLong,
   listen,
   never,
+  open,
   rawConnection,
   secret,
   server,
@@ -41,7 +44,7 @@ describe("the end of a connection", () => {
     expect(near.ends[0]?.cause).toBe("remote");
   });
 
-  it("comes by itself, as failed, when the other side goes silent; one that only listens is not silent.", async () => {
+  it("comes by itself when the other side goes silent; one that only listens is not silent.", async () => {
     const { port, accepted, listener } = await listen({ pingIntervalMs: 30 });
     const quiet = await dialled(websocketNetwork({ pingIntervalMs: 30 }), listener.address);
     const proxy = await tcpProxy(port);
@@ -196,3 +199,46 @@ describe("listening", () => {
     expect(() => websocketNetwork({ tls: { requireClientCertificate: true } })).toThrow(/authority/);
   });
 });
+
+describe("frames that wait for a slow reader", () => {
+  it("are counted, and arrive as they were sent, although their makers went on.", async () => {
+    const network = websocketNetwork();
+    let far: Channel | undefined;
+    const listener = await network.listen("ws://127.0.0.1:0", () => ({
+      kind: "accept",
+      hello: {},
+      opened: (channel) => {
+        far = channel; // and does not open it: nothing is read
+      },
+    }));
+    open.push(() => listener.close());
+    const { channel: near } = await network.dial(listener.address, {}, forLong);
+    // The accepting side sends views of packed slabs, unmasked; the dialling side sends masked copies.
+    await until(() => far !== undefined, "the accepted channel");
+    for (const [sender, receiver] of [
+      [far as Channel, near],
+      [near, far as Channel],
+    ] as const) {
+      const count = 10_000;
+      for (let i = 0; i < count; i += 1) sender.send(frameOf(i));
+      expect(sender.bufferedBytes).toBeGreaterThan(1_000_000);
+      let arrived = 0;
+      receiver.open({
+        frame(bytes) {
+          const expected = frameOf(arrived);
+          if (Buffer.compare(bytes, expected) !== 0)
+            throw new Error(`frame ${arrived} has changed on its way`);
+          arrived += 1;
+        },
+        closed() {},
+      });
+      await until(() => arrived === count, "all frames");
+      expect(sender.bufferedBytes).toBe(0);
+    }
+  });
+});
+
+/** About 1 KiB, different for each number, in a slab that is shared with its neighbours. */
+function frameOf(number: number): Uint8Array {
+  return pack([number, new Uint8Array(1_000 + (number % 50)).fill(number % 251)]);
+}

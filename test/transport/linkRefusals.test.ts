@@ -114,7 +114,7 @@ describe("a refusal", () => {
 });
 
 describe("a connection of a peer", () => {
-  it("is closed by a frame that cannot be read, with a line in the log, and nobody else notices.", async () => {
+  it("is closed by a frame that cannot be read, with a line in the log and nothing more.", async () => {
     const at = world();
     const [a, b, c] = [await node(at, "a"), await node(at, "b"), await node(at, "c")];
     link(c, "a", a.hello.address);

@@ -39,7 +39,7 @@ describe("two members", () => {
     await a.stop();
   });
 
-  it("send nothing to an incarnation other than the one they are linked to, and nothing without a link.", async () => {
+  it("send nothing without a link, and nothing to another incarnation than the linked one.", async () => {
     const at = world();
     const [a, b] = [await node(at, "a"), await node(at, "b")];
     a.transport.send(b.hello.member, [heartbeat(1)]);

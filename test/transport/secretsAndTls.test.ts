@@ -53,7 +53,8 @@ describe("a shared secret", () => {
         }
         const accept = new WebSocketKey(text).accept();
         socket.write(
-          `HTTP/1.1 101 OK\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n` +
+          "HTTP/1.1 101 OK\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" +
+            `Sec-WebSocket-Accept: ${accept}\r\n` +
             `x-quorate--proof: ${proof}\r\n\r\n`,
         );
       });

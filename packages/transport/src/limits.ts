@@ -1,9 +1,12 @@
 /**
- * Every bound of the wire in one place: what may be longer, deeper or more than this is refused, never truncated in
- * silence. The numbers leave an order of magnitude between what Quorate sends and what it takes.
+ * Every bound of the wire in one place: what may be longer, deeper or more than this is refused, never
+ * truncated in silence. The numbers leave an order of magnitude between what Quorate sends and what it takes.
  */
 
-/** Bytes in one frame, in either direction. A larger one closes the connection that carries it (WebSocket 1009). */
+/**
+ * Bytes in one frame, in either direction. A larger one closes the connection that carries it (WebSocket
+ * 1009).
+ */
 export const maxFrameBytes: number = 16 * 1024 * 1024;
 
 /** Bytes of entry data that a sender puts into one frame before it begins the next. */

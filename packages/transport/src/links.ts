@@ -1,5 +1,6 @@
 /**
- * @quorate/transport/links: everything but the WebSockets, for simulators and clients in tests. Does not load `ws`.
+ * @quorate/transport/links: everything but the WebSockets, for simulators and clients in tests. Does not load
+ * `ws`.
  */
 export {
   asText,

@@ -1,9 +1,11 @@
 /**
- * The real clock: performance.now() for order, and for leases a time that also passes while the machine sleeps.
+ * The real clock: performance.now() for order, and for leases a time that also passes while the machine
+ * sleeps.
  *
- * Linux stops its monotonic time during suspend (nodejs/node#47724), the machine's uptime goes on. `bootMs` therefore
- * is max(monotonic, uptime − granularity): what uptime is ahead by, once it is more than its granularity, was a
- * suspend and is added for good. Must never read the wall clock: an operator or NTP may set that back.
+ * Linux stops its monotonic time during suspend (nodejs/node#47724), the machine's uptime goes on. `bootMs`
+ * therefore is max(monotonic, uptime − granularity): what uptime is ahead by, once it is more than its
+ * granularity, was a suspend and is added for good. Must never read the wall clock: an operator or NTP may
+ * set that back.
  */
 import { existsSync } from "node:fs";
 import { uptime } from "node:os";
@@ -29,7 +31,10 @@ function systemSources(): TimeSources {
   };
 }
 
-/** A reader of `bootMs`: never falls, never behind `monotonicMs`, and behind real time by the granularity at most. */
+/**
+ * A reader of `bootMs`: never falls, never behind `monotonicMs`, and behind real time by the granularity at
+ * most.
+ */
 export function bootTime(sources: TimeSources): () => number {
   const startMs = sources.monotonicMs();
   const startUptimeMs = sources.uptimeMs();
@@ -56,7 +61,8 @@ export function systemClock(sources: TimeSources = systemSources()): Clock {
     after(delayMs, fn): Cancel {
       const dueMs = sources.monotonicMs() + delayMs;
       let timer = arm(delayMs);
-      // Node.js counts from the beginning of a loop's turn, so it may be early, and it knows no delay above 2^31 ms.
+      // Node.js counts from the beginning of a loop's turn, so it may be early, and it knows no delay above
+      // 2^31 ms.
       function fire(): void {
         const leftMs = dueMs - sources.monotonicMs();
         if (leftMs > 0) timer = arm(leftMs);

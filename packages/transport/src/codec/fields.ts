@@ -1,8 +1,8 @@
 /**
  * The checks of single fields that both protocols use, the peers' and the clients'.
  *
- * Each takes whatever was decoded and answers whether it is what it should be: shape, range and length. They never
- * throw, never convert, and know nothing of any message.
+ * Each takes whatever was decoded and answers whether it is what it should be: shape, range and length. They
+ * never throw, never convert, and know nothing of any message.
  */
 import { isMemberId, isNodeId, type MemberId, type NodeId } from "@quorate/raft";
 import { maxAddressLength } from "../limits.ts";

@@ -3,8 +3,8 @@
  *
  *     [sequence, [tag, field, field, …], [tag, …], …]
  *
- * Decoding checks every field and then copies the entries' data once, so that nothing refers to the receive buffer
- * afterwards. It never throws and never gives out a message of another shape than `PeerMessage` says.
+ * Decoding checks every field and then copies the entries' data once, so that nothing refers to the receive
+ * buffer afterwards. It never throws and never gives out a message of another shape than `PeerMessage` says.
  */
 import type { PeerMessage } from "@quorate/raft";
 import { isCount } from "./fields.ts";
@@ -38,7 +38,9 @@ export function decodeFrame(bytes: Uint8Array): Frame | undefined {
   return { sequence, messages };
 }
 
-/** Copies byte strings of one frame, one after the other, into one buffer that is made for the first of them. */
+/**
+ * Copies byte strings of one frame, one after the other, into one buffer that is made for the first of them.
+ */
 function copier(frameBytes: number): Keep {
   let buffer: Uint8Array | undefined;
   let used = 0;

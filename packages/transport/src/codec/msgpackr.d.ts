@@ -1,6 +1,6 @@
 /**
- * The build of msgpackr that neither compiles code at run time nor loads a native module; it ships without types.
- * Only what `positional.ts` uses is declared.
+ * The build of msgpackr that neither compiles code at run time nor loads a native module; it ships without
+ * types. Only what `positional.ts` uses is declared.
  */
 declare module "msgpackr/index-no-eval" {
   interface PositionalOptions {

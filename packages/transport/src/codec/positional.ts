@@ -1,9 +1,11 @@
 /**
- * Positional values as MessagePack: null, booleans, numbers, strings, bytes and arrays of these. Nothing else.
+ * Positional values as MessagePack: null, booleans, numbers, strings, bytes and arrays of these. Nothing
+ * else.
  *
- * msgpackr also understands maps, record definitions, references and extension types, whatever its options say, and a
- * hostile frame may carry them. So a scan comes first: it walks over the bytes, builds nothing, and lets through only
- * what is of those six kinds, whole, bounded, and not deeper than it may be. The decoder never sees anything else.
+ * msgpackr also understands maps, record definitions, references and extension types, whatever its options
+ * say, and a hostile frame may carry them. So a scan comes first: it walks over the bytes, builds nothing,
+ * and lets through only what is of those six kinds, whole, bounded, and not deeper than it may be. The
+ * decoder never sees anything else.
  */
 import { Packr, Unpackr } from "msgpackr/index-no-eval";
 import { maxFrameBytes, maxFrameDepth, maxFrameValues } from "../limits.ts";
@@ -16,8 +18,8 @@ const packr = new Packr(options);
 const unpackr = new Unpackr(options);
 
 /**
- * The bytes of a positional value. They lie in a slab that is never written there again (RATIS-2114), so that a socket
- * may hold them as long as it likes; a copy is only needed to let go of the rest of the slab.
+ * The bytes of a positional value. They lie in a slab that is never written there again (RATIS-2114), so that
+ * a socket may hold them as long as it likes; a copy is only needed to let go of the rest of the slab.
  */
 export function pack(value: unknown): Uint8Array {
   return packr.pack(value);
@@ -68,7 +70,10 @@ export function isPositional(bytes: Uint8Array): boolean {
   return at === end;
 }
 
-/** The number of items if the token opens an array, else -1. A header that is cut off counts as more than there is. */
+/**
+ * The number of items if the token opens an array, else -1. A header that is cut off counts as more than
+ * there is.
+ */
 function arrayLength(bytes: Uint8Array, token: number, at: number): number {
   if (token >= 0x90 && token <= 0x9f) return token & 0x0f;
   if (token === 0xdc) return unsigned(bytes, at, 2);

@@ -1,6 +1,6 @@
 /**
- * Links between members over any network: each node dials every peer and sends over that connection, and receives
- * over the connections that it accepts.
+ * Links between members over any network: each node dials every peer and sends over that connection, and
+ * receives over the connections that it accepts.
  *
  *            ┌── dials ──▶ b     a sends to b here
  *     node a │
@@ -43,10 +43,11 @@ export interface TransportOptions {
 }
 
 /**
- * A transport, and its half of the node's port. Peers and clients share one port, so whoever assembles the node
- * listens, and hands each hello with role `peer` to `accept`:
+ * A transport, and its half of the node's port. Peers and clients share one port, so whoever assembles the
+ * node listens, and hands each hello with role `peer` to `accept`:
  *
- *     network.listen(address, (hello) => hello.role === peerRole ? transport.accept(hello) : clients.accept(hello))
+ *     network.listen(address, (hello) =>
+ *       hello.role === peerRole ? transport.accept(hello) : clients.accept(hello))
  */
 export interface PeerTransport extends Transport {
   /** The answer to the hello of a member: judged by the node's `admit`, before anything is decoded. */
@@ -155,7 +156,10 @@ class Links implements PeerTransport {
   }
 }
 
-/** One part, but for a turn with a lot of entries: a frame should neither near the limit nor block others for long. */
+/**
+ * One part, but for a turn with a lot of entries: a frame should neither near the limit nor block others for
+ * long.
+ */
 function frameParts(messages: readonly PeerMessage[]): readonly (readonly PeerMessage[])[] {
   const parts: PeerMessage[][] = [];
   let part: PeerMessage[] = [];

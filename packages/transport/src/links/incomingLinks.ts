@@ -1,8 +1,9 @@
 /**
- * The connections that other members dialled to us, and over which we receive from them. Nothing is sent here.
+ * The connections that other members dialled to us, and over which we receive from them. Nothing is sent
+ * here.
  *
- * Who may connect is decided on its hello alone. After that a frame that cannot be read closes its connection, with a
- * line in the log and nothing more: neither this node nor any other peer notices.
+ * Who may connect is decided on its hello alone. After that a frame that cannot be read closes its
+ * connection, with a line in the log and nothing more: neither this node nor any other peer notices.
  */
 import {
   type Answer,

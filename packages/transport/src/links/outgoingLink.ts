@@ -1,6 +1,6 @@
 /**
- * The link that this node dials to one peer, and over which it sends to it. It never receives: what a peer says
- * arrives over the connection that the peer dialled.
+ * The link that this node dials to one peer, and over which it sends to it. It never receives: what a peer
+ * says arrives over the connection that the peer dialled.
  *
  *     waiting ──▶ dialling (each address in turn) ──▶ standing
  *        ▲              │ none worked                    │ ended

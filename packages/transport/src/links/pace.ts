@@ -1,9 +1,9 @@
 /**
  * How soon a link is tried again.
  *
- * Soon while a peer is merely not there, since a peer that comes back should be found at once; slowly where it
- * answered and refused us, since that takes an operator to change. Everything is jittered, so that nodes which lost
- * each other at the same moment do not meet in step.
+ * Soon while a peer is merely not there, since a peer that comes back should be found at once; slowly where
+ * it answered and refused us, since that takes an operator to change. Everything is jittered, so that nodes
+ * which lost each other at the same moment do not meet in step.
  */
 import type { Random } from "@quorate/raft";
 
@@ -34,7 +34,10 @@ export const defaultPace: Pace = {
   closeTimeoutMs: 2_000,
 };
 
-/** The delay after `failures` attempts without a link (1 after the first): doubled each time, 50 to 100 % of it. */
+/**
+ * The delay after `failures` attempts without a link (1 after the first): doubled each time, 50 to 100 % of
+ * it.
+ */
 export function retryMs(pace: Pace, failures: number, random: Random): number {
   const fullMs = Math.min(pace.retryMaxMs, pace.retryMinMs * 2 ** Math.min(failures - 1, 30));
   return fullMs * (0.5 + fraction(random) / 2);

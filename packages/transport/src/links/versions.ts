@@ -1,8 +1,8 @@
 /**
  * Protocol versions: each side shows the range that it speaks, and both take the highest that is in both.
  *
- * The choice is computed on both sides from the same two ranges, so that it needs no further message; an upgrade of
- * one node at a time works as long as neighbouring releases share a version.
+ * The choice is computed on both sides from the same two ranges, so that it needs no further message; an
+ * upgrade of one node at a time works as long as neighbouring releases share a version.
  */
 import type { Refusal } from "@quorate/raft";
 

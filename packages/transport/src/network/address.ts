@@ -21,7 +21,7 @@ export function parseAddress(address: string): Address {
   if (match === null || port > 65_535) {
     throw new QuorateError(
       "INVALID_ARGUMENT",
-      `${JSON.stringify(address)} is not an address: write it like ws://10.0.0.1:7101 or wss://host.example:7101.`,
+      `${JSON.stringify(address)} is not an address: write it like ws://10.0.0.1:7101 or wss://host:7101.`,
     );
   }
   const host = match[2] as string;

@@ -1,7 +1,8 @@
 /**
  * What every network must do, as plain cases: any test runner can run them, against any adapter of the port.
  *
- * A case rejects with a sentence when the adapter breaks the contract. Each makes its own connections and closes them.
+ * A case rejects with a sentence when the adapter breaks the contract. Each makes its own connections and
+ * closes them.
  */
 import {
   type Answer,

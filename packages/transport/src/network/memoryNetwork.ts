@@ -1,8 +1,9 @@
 /**
- * A network inside one process: for users' unit tests, for examples, and to test everything above it without sockets.
+ * A network inside one process: for users' unit tests, for examples, and to test everything above it without
+ * sockets.
  *
- * It keeps the port's contract and nothing misbehaves on it; the simulator has a network of its own for that. Frames
- * are handed over without a copy, in a later turn than the one that sent them.
+ * It keeps the port's contract and nothing misbehaves on it; the simulator has a network of its own for that.
+ * Frames are handed over without a copy, in a later turn than the one that sent them.
  */
 import {
   type Answer,

@@ -1,8 +1,9 @@
 /**
- * Makes one connection: the challenge if there is a secret, the upgrade with our hello, the answer with theirs.
+ * Makes one connection: the challenge if there is a secret, the upgrade with our hello, the answer with
+ * theirs.
  *
- * It always ends: with a channel, with the other side's refusal, or with a failure, within the time that was given
- * and at once when the signal says so. Nothing is left open after a failure.
+ * It always ends: with a channel, with the other side's refusal, or with a failure, within the time that was
+ * given and at once when the signal says so. Nothing is left open after a failure.
  */
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -160,7 +161,7 @@ async function askForChallenge(attempt: Attempt): Promise<ProofFacts> {
   if (isNonce(challenge)) return { challenge, nonce: newNonce(), hello };
   throw new QuorateError(
     "REFUSED",
-    `${address} does not ask for a shared secret, and we have one: it is not one of our nodes, or runs without.`,
+    `${address} does not ask for a shared secret, and we have one: it is no node of ours, or runs without.`,
   );
 }
 

@@ -1,6 +1,7 @@
 /**
- * Hellos and refusals as HTTP headers: `x-quorate-` and the field's name, in the request that asks for the upgrade
- * and in the answer to it. So both sides know each other before the first frame, and before any parser of frames.
+ * Hellos and refusals as HTTP headers: `x-quorate-` and the field's name, in the request that asks for the
+ * upgrade and in the answer to it. So both sides know each other before the first frame, and before any
+ * parser of frames.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Hello, Refusal } from "@quorate/raft";

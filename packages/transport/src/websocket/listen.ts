@@ -1,8 +1,10 @@
 /**
- * One port that takes WebSocket connections: the HTTP server below, the judgement at the upgrade, and the end.
+ * One port that takes WebSocket connections: the HTTP server below, the judgement at the upgrade, and the
+ * end.
  *
- * Who connects is judged on the headers of its request alone, the secret first. Until then nothing of it is decoded
- * but HTTP, whose parser is bounded in bytes and in time; whatever else arrives is answered with a sentence.
+ * Who connects is judged on the headers of its request alone, the secret first. Until then nothing of it is
+ * decoded but HTTP, whose parser is bounded in bytes and in time; whatever else arrives is answered with a
+ * sentence.
  */
 import {
   createServer,
@@ -202,16 +204,13 @@ class WebSocketPort implements Listener {
 
   #answerGarbage(error: NodeJS.ErrnoException, socket: Duplex): void {
     const { remoteAddress: from } = socket as Socket;
-    this.#options.logger.debug(
-      { from, code: error.code },
-      "Turned away a connection that does not speak HTTP.",
-    );
-    const isSlow = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
-    answerAndEnd(
-      socket,
-      isSlow ? 408 : 400,
-      isSlow ? "You took too long to say who you are." : "This port of a Quorate node speaks WebSocket.",
-    );
+    const { code = "" } = error;
+    this.#options.logger.debug({ from, code }, "Turned away a connection that does not speak HTTP.");
+    if (code === "ERR_HTTP_REQUEST_TIMEOUT")
+      answerAndEnd(socket, 408, "You took too long to say who you are.");
+    else if (/^(HPE|ERR_HTTP)_/.test(code)) {
+      answerAndEnd(socket, 400, "This port of a Quorate node speaks WebSocket.");
+    } else socket.destroy(); // reset, or no TLS: no words would get through
   }
 }
 

@@ -1,9 +1,11 @@
 /**
- * Finds connections whose other side is gone without a word: a pulled cable, a power cut, a firewall that forgot.
+ * Finds connections whose other side is gone without a word: a pulled cable, a power cut, a firewall that
+ * forgot.
  *
- * One timer for a whole network, which runs only while there is a connection. Nothing is done per frame: the socket
- * counts bytes anyway, and a connection over which some arrived is alive and not even asked. Silence is counted in
- * rounds, not in time, so that a process that was stopped does not give up on its peers when it wakes.
+ * One timer for a whole network, which runs only while there is a connection. Nothing is done per frame: the
+ * socket counts bytes anyway, and a connection over which some arrived is alive and not even asked. Silence
+ * is counted in rounds, not in time, so that a process that was stopped does not give up on its peers when it
+ * wakes.
  */
 import { maxSilentIntervals } from "./options.ts";
 

@@ -20,15 +20,23 @@ export interface TlsOptions {
 
 export interface WebSocketNetworkOptions {
   readonly tls?: TlsOptions;
-  /** At least 16 characters, the same on all nodes and clients: whoever does not know it is refused at once. */
+  /**
+   * At least 16 characters, the same on all nodes and clients: whoever does not know it is refused at once.
+   */
   readonly secret?: string;
   /** Frames above this close the connection that carries them. At most 16 MiB, which is the default. */
   readonly maxFrameBytes?: number;
   /** WebSocket connections that one listener holds at the same time. Default 1,000. */
   readonly maxConnections?: number;
-  /** How often a connection is asked for a sign of life (default 2,000 ms); it is given up after three without one. */
+  /**
+   * How often a connection is asked for a sign of life (default 2,000 ms); it is given up after three without
+   * one.
+   */
   readonly pingIntervalMs?: number;
-  /** How long those who connect may take to say who they are, and a goodbye may take. Defaults 5,000 and 1,000 ms. */
+  /**
+   * How long those who connect may take to say who they are, and a goodbye may take. Defaults 5,000 and 1,000
+   * ms.
+   */
   readonly handshakeTimeoutMs?: number;
   readonly closeTimeoutMs?: number;
   /** Silent by default. */
@@ -86,8 +94,9 @@ export function resolveOptions(options: WebSocketNetworkOptions): ResolvedOption
 }
 
 /**
- * Refuses (`INVALID_OPTIONS`) an address off the loopback that strangers could speak to: it takes `wss://` with a
- * certificate, or a secret, or the word that this is meant. Also refuses `wss://` without certificate and key.
+ * Refuses (`INVALID_OPTIONS`) an address off the loopback that strangers could speak to: it takes `wss://`
+ * with a certificate, or a secret, or the word that this is meant. Also refuses `wss://` without certificate
+ * and key.
  */
 export function checkListenAddress(
   address: string,
@@ -99,7 +108,7 @@ export function checkListenAddress(
   }
   if (secure || isLoopback(host) || options.secret !== undefined || options.insecure === true) return;
   throw invalid(
-    `${address} can be reached from other machines, and anyone who reaches it could read and change the data. ` +
+    `${address} can be reached from other machines, and who reaches it could read and change the data. ` +
       "Listen at a wss:// address with TLS, or give a shared secret, or say that it is meant to be insecure.",
   );
 }

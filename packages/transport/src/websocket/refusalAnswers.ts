@@ -1,4 +1,6 @@
-/** The HTTP answers of a port that speaks WebSocket: refusals of an upgrade, and sentences for everyone else. */
+/**
+ * The HTTP answers of a port that speaks WebSocket: refusals of an upgrade, and sentences for everyone else.
+ */
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Refusal } from "@quorate/raft";

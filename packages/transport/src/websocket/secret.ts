@@ -6,8 +6,9 @@
  *     dialler  ──▶  HMAC(secret, "dial", c, n, its hello)      (the upgrade)
  *     listener ◀──  HMAC(secret, "answer", c, n, both hellos)
  *
- * Each challenge is good for one attempt and a few seconds, so that a proof which was overheard opens nothing. The
- * secret keeps strangers out; against someone who sits on the wire between two nodes it takes TLS.
+ * Each challenge is good for one attempt and a few seconds, so that a proof which was overheard opens
+ * nothing. The secret keeps strangers out; against someone who sits on the wire between two nodes it takes
+ * TLS.
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Hello } from "@quorate/raft";

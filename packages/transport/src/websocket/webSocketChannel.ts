@@ -1,8 +1,8 @@
 /**
  * A channel over one WebSocket. Frames are handed over at once, in both directions, and never copied or kept.
  *
- * It is paused until its owner opens it, so that nothing is delivered to nobody. Why it ended is told from what
- * happened first: our close, the other side's FIN or RST, or a failure.
+ * It is paused until its owner opens it, so that nothing is delivered to nobody. Why it ended is told from
+ * what happened first: our close, the other side's FIN or RST, or a failure.
  */
 import type { Socket } from "node:net";
 import type { Channel, ChannelHandlers, CloseCause } from "@quorate/raft";
