@@ -12,6 +12,7 @@ import { type TlsOptions, websocketNetwork } from "@quorate/transport";
 import { type ClientOptions, resolveClientOptions } from "./clientOptions.ts";
 import type { Cluster } from "./cluster.ts";
 import { createCluster } from "./createCluster.ts";
+import { holdProcess } from "./holdProcess.ts";
 
 export interface ConnectOptions extends ClientOptions {
   /** The secret that the nodes were started with, if they were. */
@@ -43,5 +44,5 @@ export function connect(options: ConnectOptions): Cluster {
       ...(tls === undefined ? {} : { tls }),
     });
   const { clock = systemClock(), random = systemRandom() } = options;
-  return createCluster({ network, clock, random, logger }, resolved);
+  return createCluster({ network, clock, random, logger, hold: holdProcess }, resolved);
 }

@@ -2,7 +2,7 @@
  * Puts a client together from its ports: with a real network it is what `connect()` gives, over a loopback what
  * `join()` gives, and in virtual time what a simulation gives. Knows no WebSocket.
  */
-import { type Clock, type Logger, type Network, QuorateError, type Random } from "@quorate/raft";
+import { type Cancel, type Clock, type Logger, type Network, QuorateError, type Random } from "@quorate/raft";
 import { Caller } from "./caller.ts";
 import type { ResolvedClientOptions } from "./clientOptions.ts";
 import type { Cluster, ClusterStatus, RequestOptions } from "./cluster.ts";
@@ -19,6 +19,8 @@ export interface ClusterPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** Keeps the process alive until its result is called; left out where nothing has to. */
+  readonly hold?: () => Cancel;
 }
 
 export interface ClusterOptions extends ResolvedClientOptions {
@@ -45,10 +47,10 @@ export interface ClientCluster extends Cluster {
 }
 
 export function createCluster(ports: ClusterPorts, options: ClusterOptions): ClientCluster {
-  const { clock } = ports;
+  const { clock, hold = () => () => {} } = ports;
   const { requestTimeoutMs, sessionTtlMs, endpoints, preferredEndpoint } = options;
   const router = new Router(ports, { endpoints, preferred: preferredEndpoint, limits });
-  const calls = new Calls(clock, maxCalls);
+  const calls = new Calls(clock, maxCalls, hold);
   const caller = new Caller(router);
   const writer = options.session
     ? new Session(caller, router, ports.logger, {
@@ -61,9 +63,11 @@ export function createCluster(ports: ClusterPorts, options: ClusterOptions): Cli
   let closing: Promise<void> | undefined;
 
   async function end(reason: string): Promise<void> {
+    const release = hold();
     calls.close(reason);
     await writer.close();
     router.close();
+    release();
   }
 
   const cluster: ClientCluster = {

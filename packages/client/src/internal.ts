@@ -8,3 +8,4 @@ export {
 } from "./createCluster.ts";
 export { readRequests, readResponses, requestFrames, responseBytes, responseFrames } from "./frames.ts";
 export { clientHello, clientRole, judgeClient, serverHello } from "./hello.ts";
+export { holdProcess } from "./holdProcess.ts";

@@ -89,12 +89,16 @@ export class Patience {
 export class Calls {
   readonly #clock: Clock;
   readonly #maxCalls: number;
+  readonly #hold: () => Cancel;
   readonly #open: Set<Patience> = new Set();
   #closedBecause: string | undefined;
+  #release: Cancel | undefined;
 
-  constructor(clock: Clock, maxCalls: number) {
+  /** `hold` is called when there is something to wait for, and its result when there is nothing any more. */
+  constructor(clock: Clock, maxCalls: number, hold: () => Cancel) {
     this.#clock = clock;
     this.#maxCalls = maxCalls;
+    this.#hold = hold;
   }
 
   get size(): number {
@@ -113,11 +117,16 @@ export class Calls {
     }
     const patience = new Patience(this.#clock, options);
     this.#open.add(patience);
+    this.#release ??= this.#hold();
     try {
       return await body(patience);
     } finally {
       this.#open.delete(patience);
       patience.dispose();
+      if (this.#open.size === 0) {
+        this.#release?.();
+        this.#release = undefined;
+      }
     }
   }
 

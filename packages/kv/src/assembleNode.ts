@@ -10,8 +10,10 @@
  */
 import type { Cluster } from "@quorate/client";
 import { createCluster, type ResolvedClientOptions } from "@quorate/client/internal";
+import type { CommandResult } from "@quorate/client/protocol";
 import {
   type Answer,
+  type Cancel,
   type Clock,
   type Hello,
   type Listener,
@@ -24,7 +26,9 @@ import {
   type RaftOptions,
   type Random,
   type StartOptions,
+  type StateMachine,
   startNode,
+  type Transport,
 } from "@quorate/raft";
 import { createTransport, memoryNetwork, peerRole } from "@quorate/transport/links";
 import { type ClientServer, createClientServer } from "./server/clientServer.ts";
@@ -38,7 +42,14 @@ export interface NodePorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** See `ClusterPorts`. */
+  readonly hold?: () => Cancel;
   readonly observer?: StartOptions<unknown>["observer"];
+  /** For checkers, which look at what passes a port. */
+  readonly wrap?: {
+    machine(machine: StateMachine<CommandResult>): StateMachine<CommandResult>;
+    transport(transport: Transport): Transport;
+  };
 }
 
 export interface NodeOptions {
@@ -72,7 +83,7 @@ export interface NodeCluster extends Cluster {
 }
 
 export interface AssembledNode extends NodeCluster {
-  readonly raft: RaftNode<unknown>;
+  readonly raft: RaftNode<CommandResult>;
   readonly host: MachineHost;
   readonly server: ClientServer;
 }
@@ -111,7 +122,7 @@ interface Entrance {
 }
 
 function assemble(ports: NodePorts, options: NodeOptions, entrance: Entrance): AssembledNode {
-  const { clock, random, logger, network, log, observer } = ports;
+  const { clock, random, logger, network, log, observer, hold, wrap } = ports;
   const { door, address, loopback } = entrance;
   const { id, raft: raftOptions } = options;
   const peers = options.peers ?? { [id]: address };
@@ -122,8 +133,8 @@ function assemble(ports: NodePorts, options: NodeOptions, entrance: Entrance): A
     peers,
     address,
     log,
-    transport,
-    machine: host.machine,
+    transport: wrap?.transport(transport) ?? transport,
+    machine: wrap?.machine(host.machine) ?? host.machine,
     clock,
     random,
     options: raftOptions,
@@ -142,7 +153,13 @@ function assemble(ports: NodePorts, options: NodeOptions, entrance: Entrance): A
   );
   door.open((hello) => (hello.role === peerRole ? transport.accept(hello) : server.accept(hello)));
   const client = createCluster(
-    { network: shortcut(address, loopback, network), clock, random, logger },
+    {
+      network: shortcut(address, loopback, network),
+      clock,
+      random,
+      logger,
+      ...(hold === undefined ? {} : { hold }),
+    },
     { ...options.client, endpoints: endpointsOf(peers, address), preferredEndpoint: address },
   );
   return handle({ id, address, raft, host, server, client, listeners: entrance.listeners });
@@ -164,7 +181,7 @@ function shortcut(address: string, loopback: Network, network: Network): Network
 interface Parts {
   readonly id: string;
   readonly address: string;
-  readonly raft: RaftNode<unknown>;
+  readonly raft: RaftNode<CommandResult>;
   readonly host: MachineHost;
   readonly server: ClientServer;
   readonly client: ReturnType<typeof createCluster>;

@@ -1,4 +1,6 @@
 /** join(): a node of the cluster in this process. Only chooses real ports; assembleNode.ts puts the node together. */
+
+import { holdProcess } from "@quorate/client/internal";
 import {
   type Logger,
   type LogStore,
@@ -33,7 +35,7 @@ export async function join(options: JoinOptions): Promise<NodeCluster> {
       ...(tls === undefined ? {} : { tls }),
     });
   const log = await openStorage(dataDir, nodeId, random, logger);
-  return assembleNode({ log, network, clock, random, logger }, node);
+  return assembleNode({ log, network, clock, random, logger, hold: holdProcess }, node);
 }
 
 function openStorage(
