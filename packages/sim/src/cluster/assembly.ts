@@ -1,0 +1,149 @@
+/**
+ * What runs in a node's process: the shipped runtime, log store and links over simulated ports, with the whole store
+ * on top (`storeAssembly`) or with nothing but a list of serials (`raftAssembly`).
+ *
+ * The log store and the machine are looked at by the checks on their way; nothing else is put between.
+ */
+import { type AssembledNode, assembleNode } from "@quorate/kv/internal";
+import { hashState } from "@quorate/kv/machine";
+import {
+  type Logger,
+  type LogStore,
+  type Network,
+  type RaftNode,
+  type RaftOptions,
+  type Random,
+  startNode,
+} from "@quorate/raft";
+import { openLog } from "@quorate/storage/internal";
+import { createTransport } from "@quorate/transport/links";
+import { openDirectory } from "../disk/stores.ts";
+import type { MemberHistory } from "../invariants/history.ts";
+import type { SimulatedProcess } from "../world/process.ts";
+import type { World } from "../world/world.ts";
+import type { SimulatedCluster, SimulatedHost } from "./cluster.ts";
+import { type Listed, type ListMachine, listMachine } from "./listMachine.ts";
+
+export interface RunningNode {
+  /** As the node's own `closed`. */
+  readonly closed: Promise<void>;
+  readonly raft: RaftNode<unknown>;
+  /** Equal on nodes whose machines are equal. */
+  digest(): string;
+  close(): Promise<void>;
+  /** Set by `raftAssembly` and by `storeAssembly`, respectively. */
+  readonly list?: { readonly raft: RaftNode<Listed>; readonly machine: ListMachine };
+  readonly store?: AssembledNode;
+}
+
+export interface Assembly {
+  start(cluster: SimulatedCluster, host: SimulatedHost, process: SimulatedProcess): Promise<RunningNode>;
+}
+
+interface Ports {
+  readonly log: LogStore;
+  readonly member: MemberHistory;
+  readonly network: Network;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+async function openPorts(
+  cluster: SimulatedCluster,
+  host: SimulatedHost,
+  process: SimulatedProcess,
+): Promise<Ports> {
+  const { world, checks } = cluster;
+  const random = world.chance(`node ${host.name} start ${host.starts}`);
+  const logger = traceLogger(world, host.name);
+  const disk = {
+    timeline: world.timeline,
+    trace: world.trace,
+    chance: world.chance(`disk ${host.name} start ${host.starts}`),
+  };
+  const stores = openDirectory(disk, process, host.directory, host.temper);
+  const log = await openLog({ ...stores, nodeId: host.name, random, logger });
+  const member = cluster.opened(host, log);
+  return {
+    log: checks.log(log, member),
+    member,
+    network: world.network.portOf(process, host.name),
+    random,
+    logger,
+  };
+}
+
+export function raftAssembly(options: RaftOptions): Assembly {
+  return {
+    async start(cluster, host, process) {
+      const { log, member, network, random, logger } = await openPorts(cluster, host, process);
+      const { clock } = process;
+      const transport = createTransport({ network, clock, random, logger });
+      const machine = listMachine();
+      cluster.checks.watch(machine, member);
+      const raft = startNode<Listed>({
+        nodeId: host.name,
+        peers: cluster.peers,
+        address: host.address,
+        log,
+        transport,
+        machine,
+        clock,
+        random,
+        options,
+        logger,
+        observer: cluster.checks.observer(host.name, member),
+      });
+      const listener = await network.listen(host.address, (hello) =>
+        hello["role"] === "peer"
+          ? transport.accept(hello)
+          : { kind: "refuse", code: "ROLE", reason: "Only peers are spoken to here." },
+      );
+      return {
+        raft,
+        list: { raft, machine },
+        closed: raft.closed,
+        digest: () => machine.serials.join(),
+        async close() {
+          await raft.close();
+          await listener.close();
+        },
+      };
+    },
+  };
+}
+
+export function storeAssembly(options: RaftOptions): Assembly {
+  return {
+    async start(cluster, host, process) {
+      const { member, ...ports } = await openPorts(cluster, host, process);
+      const store = await assembleNode(
+        { ...ports, clock: process.clock, observer: cluster.checks.observer(host.name, member) },
+        {
+          id: host.name,
+          listen: host.address,
+          peers: cluster.peers,
+          raft: { heartbeatMs: 50, electionTimeoutMinMs: 150, electionTimeoutMaxMs: 300, ...options },
+          client: { requestTimeoutMs: 2_000, sessionTtlMs: 5_000, session: true },
+          pid: host.starts,
+        },
+      );
+      cluster.checks.watch(store.host.machine, member);
+      return {
+        raft: store.raft,
+        store,
+        closed: store.node.closed,
+        digest: () => hashState(store.host.store),
+        close: () => store.close(),
+      };
+    },
+  };
+}
+
+/** What a process says, as lines of the trace. */
+export function traceLogger(world: World, name: string): Logger {
+  const note = (_fields: Readonly<Record<string, unknown>>, message: string): void => {
+    world.trace.note(name, `“${message}”`);
+  };
+  return { debug: () => {}, info: note, warn: note, error: note };
+}

@@ -1,0 +1,205 @@
+/**
+ * A simulated cluster: hosts with a disk, an address and, while they run, a process with the shipped node in it.
+ *
+ * Here is what can be done to it: crash, restart, pause, resume, wipe, roll back. What runs in a process is decided by
+ * an `Assembly` (assembly.ts). A node that stops by itself without a fault that explains it is a violation.
+ */
+import type { LogStore, NodeId } from "@quorate/raft";
+import { type DirectoryCopy, SimulatedDirectory } from "../disk/directory.ts";
+import type { DiskTemper } from "../disk/stores.ts";
+import type { Checks } from "../invariants/checks.ts";
+import type { MemberHistory } from "../invariants/history.ts";
+import { addressOf } from "../network/network.ts";
+import type { Chance } from "../world/chance.ts";
+import type { SimulatedProcess } from "../world/process.ts";
+import type { World } from "../world/world.ts";
+import type { Assembly, RunningNode } from "./assembly.ts";
+
+/** What the simulation did to a directory that a node may, or must, refuse to go on with. */
+export type Damage = "none" | "rot" | "wiped" | "rolledBack";
+
+export class SimulatedHost {
+  readonly name: NodeId;
+  readonly address: string;
+  readonly directory: SimulatedDirectory;
+  readonly temper: DiskTemper = { meanLatencyMs: 0.5, hangsUntilMs: 0, failsNext: false };
+  process: SimulatedProcess | undefined;
+  /** Set once its process has come up. */
+  running: RunningNode | undefined;
+  member: MemberHistory | undefined;
+  starts = 0;
+  damage: Damage = "none";
+  /** Why it stopped by itself, the last time. */
+  stopReason: string | undefined;
+  /** A write was made to fail since the last start. */
+  diskFailed = false;
+
+  constructor(name: NodeId, chance: Chance) {
+    this.name = name;
+    this.address = addressOf(name);
+    this.directory = new SimulatedDirectory(chance);
+  }
+
+  get isUp(): boolean {
+    return this.process?.isAlive === true;
+  }
+
+  get isPaused(): boolean {
+    return this.process?.isPaused === true;
+  }
+}
+
+export class SimulatedCluster {
+  readonly world: World;
+  readonly checks: Checks;
+  readonly hosts: readonly SimulatedHost[];
+  private readonly assembly: Assembly;
+  private readonly diskChance: Chance;
+
+  constructor(world: World, checks: Checks, count: number, assembly: Assembly) {
+    this.world = world;
+    this.checks = checks;
+    this.assembly = assembly;
+    this.diskChance = world.chance("disk");
+    const names = Array.from({ length: count }, (_, at) => String.fromCharCode(97 + at) as NodeId);
+    this.hosts = names.map((name) => new SimulatedHost(name, this.diskChance));
+  }
+
+  get peers(): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.hosts.map((host) => [host.name, host.address]));
+  }
+
+  host(name: string): SimulatedHost {
+    const found = this.hosts.find((host) => host.name === name);
+    if (found === undefined) throw new Error(`there is no node ${name}`);
+    return found;
+  }
+
+  /** Those whose process runs, paused ones too. */
+  up(): readonly SimulatedHost[] {
+    return this.hosts.filter((host) => host.isUp);
+  }
+
+  /** The running leader of the newest term, if any. */
+  leader(): SimulatedHost | undefined {
+    let newest: SimulatedHost | undefined;
+    let newestTerm = -1;
+    for (const host of this.hosts) {
+      const state = host.member?.state;
+      if (!host.isUp || state?.role !== "leader" || state.currentTerm <= newestTerm) continue;
+      newest = host;
+      newestTerm = state.currentTerm;
+    }
+    return newest;
+  }
+
+  startAll(): void {
+    for (const host of this.hosts) this.start(host);
+  }
+
+  start(host: SimulatedHost): void {
+    if (host.isUp) return;
+    host.starts += 1;
+    host.stopReason = undefined;
+    host.diskFailed = false;
+    host.temper.failsNext = false;
+    const process = this.world.process(host.name);
+    host.process = process;
+    this.world.trace.note(host.name, `process starts for the ${host.starts}. time`);
+    process.atDeath(() => this.ended(host));
+    this.world.timeline.schedule(0, process, () => {
+      this.assembly.start(this, host, process).then(
+        (running) => {
+          if (!process.isAlive) return;
+          host.running = running;
+          running.closed.then(
+            () => this.exit(host, process, "closed"),
+            (error: unknown) => this.exit(host, process, sentenceOf(error)),
+          );
+        },
+        (error: unknown) => this.exit(host, process, sentenceOf(error)),
+      );
+    });
+  }
+
+  /** The member speaks as of now: called by the assembly when the log is open. */
+  opened(host: SimulatedHost, log: LogStore): MemberHistory {
+    const member = `${log.identity.nodeId}.${log.identity.incarnation}` as MemberHistory["member"];
+    host.member = this.checks.opened(log, member, host.damage !== "none");
+    return host.member;
+  }
+
+  /** SIGKILL; `isSilent`: the whole machine lost power, and nobody hears a goodbye. */
+  crash(host: SimulatedHost, isSilent: boolean): void {
+    const { process } = host;
+    if (process === undefined || !process.isAlive) return;
+    if (host.directory.hasWriteInFlight) this.checks.history.mark("crash with a write in flight");
+    if (host.member?.state?.role === "leader") this.checks.history.mark("leader crashed");
+    this.world.trace.note(host.name, isSilent ? "power cut" : "killed");
+    process.kill();
+    this.world.network.processEnded(process, isSilent);
+  }
+
+  pause(host: SimulatedHost): void {
+    if (!host.isUp || host.isPaused) return;
+    if (host.member?.state?.role === "leader") this.checks.history.mark("leader paused");
+    this.world.trace.note(host.name, "paused");
+    host.process?.pause();
+  }
+
+  resume(host: SimulatedHost, timersFirst: boolean): void {
+    if (!host.isPaused) return;
+    this.world.trace.note(host.name, `resumed, ${timersFirst ? "timers" : "arrivals"} first`);
+    host.process?.resume(timersFirst);
+  }
+
+  wipe(host: SimulatedHost): void {
+    this.crash(host, false);
+    this.world.trace.note(host.name, "directory wiped");
+    if (!host.directory.isEmpty) host.damage = "wiped";
+    host.directory.wipe();
+  }
+
+  copy(host: SimulatedHost): DirectoryCopy {
+    return host.directory.copy();
+  }
+
+  rollBack(host: SimulatedHost, copy: DirectoryCopy): void {
+    this.crash(host, false);
+    this.world.trace.note(host.name, "an older copy of the directory is put back");
+    host.damage = "rolledBack";
+    host.directory.restore(copy);
+  }
+
+  /** A damaged database: batches `from`..`to` are gone when it is next opened. */
+  rot(host: SimulatedHost, from: number, to: number): void {
+    this.crash(host, false);
+    this.world.trace.note(host.name, `batches ${from} to ${to} of ${host.directory.batchCount} rot away`);
+    host.damage = "rot";
+    host.directory.rot(from, to);
+  }
+
+  private ended(host: SimulatedHost): void {
+    if (host.member !== undefined) this.checks.ended(host.member);
+    host.running = undefined;
+  }
+
+  private exit(host: SimulatedHost, process: SimulatedProcess, reason: string): void {
+    if (!process.isAlive) return;
+    this.world.trace.note(host.name, `process exits: ${reason}`);
+    host.stopReason = reason;
+    const isExplained = host.diskFailed || host.damage !== "none" || reason === "closed";
+    if (!isExplained) {
+      this.checks.history.fail("no unexpected stop", `${host.name} stopped by itself: ${reason}`);
+    }
+    process.kill();
+    this.world.network.processEnded(process, false);
+  }
+}
+
+function sentenceOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = "code" in error ? `${String(error.code)}: ` : "";
+  const cause = error.cause instanceof Error ? ` (${error.cause.stack ?? error.cause.message})` : "";
+  return `${code}${error.message}${cause}`;
+}

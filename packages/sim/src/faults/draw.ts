@@ -1,0 +1,90 @@
+/**
+ * Which fault strikes next, drawn from the run's profile. Leaders and nodes with a write under way are preferred: that
+ * is where it hurts.
+ */
+import type { SimulatedCluster } from "../cluster/cluster.ts";
+import type { Chance } from "../world/chance.ts";
+import { type Fault, type FaultKind, partitionShapes } from "./fault.ts";
+import { cutsOf } from "./partitions.ts";
+import type { Profile } from "./profile.ts";
+
+export function drawFault(cluster: SimulatedCluster, profile: Profile, chance: Chance): Fault | undefined {
+  const kind = drawKind(profile, chance);
+  if (kind === undefined) return undefined;
+  const node = drawNode(cluster, chance);
+  const shortly = Math.ceil(chance.exponential(400));
+  switch (kind) {
+    case "crash":
+      return {
+        kind,
+        node,
+        silent: chance.happens(0.3),
+        whenWriting: chance.happens(0.5),
+        forMs: chance.happens(0.1) ? 3_000 + shortly : shortly,
+      };
+    case "crashAll":
+      return { kind, silent: chance.happens(0.5), forMs: shortly };
+    case "pause":
+      return { kind, node, timersFirst: chance.happens(0.5), forMs: 10 + Math.ceil(chance.exponential(600)) };
+    case "partition": {
+      const shape = chance.pick(partitionShapes);
+      const names = cluster.hosts.map((host) => host.name);
+      return {
+        kind,
+        shape,
+        cuts: cutsOf(shape, names, node, chance),
+        forMs: 50 + Math.ceil(chance.exponential(900)),
+      };
+    }
+    case "lossyPath": {
+      const to = chance.pick(cluster.hosts).name;
+      return { kind, from: node, to, loss: 0.05 + chance.fraction() * 0.95, forMs: 2 * shortly };
+    }
+    case "slowDisk":
+      return { kind, node, meanLatencyMs: chance.between(5, 150), forMs: 3 * shortly };
+    case "hangingDisk":
+    case "diskError":
+      return { kind, node, forMs: shortly };
+    case "rot":
+    case "wipe":
+      return drawDamage(cluster, kind, chance, shortly);
+  }
+}
+
+/**
+ * Data are taken from a minority only, so that a loss of what was acknowledged is always a fault of ours: of three
+ * nodes one may be damaged by rot, of five one by rot or by wiping. With less there is nothing to spare.
+ */
+function drawDamage(
+  cluster: SimulatedCluster,
+  kind: "rot" | "wipe",
+  chance: Chance,
+  forMs: number,
+): Fault | undefined {
+  const { hosts } = cluster;
+  const damaged = hosts.find((host) => host.damage !== "none");
+  const victim = damaged ?? chance.pick(hosts);
+  if (hosts.length < 3 || victim.damage === "wiped" || (kind === "wipe" && hosts.length < 5))
+    return undefined;
+  if (kind === "wipe") return { kind, node: victim.name, forMs };
+  const from = chance.below(1_000);
+  return { kind, node: victim.name, from, to: chance.between(from, 1_000), forMs };
+}
+
+function drawKind(profile: Profile, chance: Chance): FaultKind | undefined {
+  const entries = Object.entries(profile.faults) as [FaultKind, number][];
+  let total = 0;
+  for (const [, weight] of entries) total += weight;
+  let at = chance.fraction() * total;
+  for (const [kind, weight] of entries) {
+    at -= weight;
+    if (at < 0) return kind;
+  }
+  return undefined;
+}
+
+function drawNode(cluster: SimulatedCluster, chance: Chance): string {
+  const leader = cluster.leader();
+  const other = chance.pick(cluster.hosts);
+  return leader !== undefined && chance.happens(0.4) ? leader.name : other.name;
+}

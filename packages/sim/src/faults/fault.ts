@@ -1,0 +1,70 @@
+/**
+ * Faults as plain data: what is done to whom and for how long. A list of them with times is a schedule, which can be
+ * written out and replayed; nothing random is decided when one strikes.
+ */
+export type Fault =
+  /** SIGKILL, or a power cut (`silent`). `whenWriting`: at the next moment at which a write is under way. */
+  | {
+      readonly kind: "crash";
+      readonly node: string;
+      readonly silent: boolean;
+      readonly whenWriting: boolean;
+      readonly forMs: number;
+    }
+  /** Every node at the same instant. */
+  | { readonly kind: "crashAll"; readonly silent: boolean; readonly forMs: number }
+  | { readonly kind: "pause"; readonly node: string; readonly timersFirst: boolean; readonly forMs: number }
+  /** Directed paths that carry nothing. `shape` is for people. */
+  | {
+      readonly kind: "partition";
+      readonly shape: PartitionShape;
+      readonly cuts: readonly (readonly [from: string, to: string])[];
+      readonly forMs: number;
+    }
+  | {
+      readonly kind: "lossyPath";
+      readonly from: string;
+      readonly to: string;
+      readonly loss: number;
+      readonly forMs: number;
+    }
+  | {
+      readonly kind: "slowDisk";
+      readonly node: string;
+      readonly meanLatencyMs: number;
+      readonly forMs: number;
+    }
+  | { readonly kind: "hangingDisk"; readonly node: string; readonly forMs: number }
+  /** The next write of the node fails; its process, which must stop, is started again after `forMs`. */
+  | { readonly kind: "diskError"; readonly node: string; readonly forMs: number }
+  /** The node is killed and the batches `from`..`to` (thousandths of all) are gone when it starts again. */
+  | {
+      readonly kind: "rot";
+      readonly node: string;
+      readonly from: number;
+      readonly to: number;
+      readonly forMs: number;
+    }
+  /** The node is killed, and starts again with an empty directory. */
+  | { readonly kind: "wipe"; readonly node: string; readonly forMs: number };
+
+export type FaultKind = Fault["kind"];
+
+export const partitionShapes = [
+  "halves",
+  "isolated",
+  "leader out only",
+  "leader in only",
+  "bridge",
+  "ring",
+  "chain",
+  "one way",
+] as const;
+
+export type PartitionShape = (typeof partitionShapes)[number];
+
+/** A fault and when it strikes, in virtual milliseconds from the start. */
+export interface ScheduledFault {
+  readonly atMs: number;
+  readonly fault: Fault;
+}

@@ -1,0 +1,70 @@
+/** The shapes of partitions, as the directed paths that they cut. */
+import type { Chance } from "../world/chance.ts";
+import type { PartitionShape } from "./fault.ts";
+
+type Cut = readonly [from: string, to: string];
+
+/** `focus` is the node that the shapes with one are about: the leader, where there is one. */
+export function cutsOf(
+  shape: PartitionShape,
+  nodes: readonly string[],
+  focus: string,
+  chance: Chance,
+): readonly Cut[] {
+  const mixed = chance.shuffled(nodes);
+  switch (shape) {
+    case "halves": {
+      const cut = chance.between(1, Math.max(1, nodes.length - 1));
+      return both(between(mixed.slice(0, cut), mixed.slice(cut)));
+    }
+    case "isolated":
+      return both(between([focus], without(nodes, focus)));
+    case "leader out only":
+      return between(without(nodes, focus), [focus]);
+    case "leader in only":
+      return between([focus], without(nodes, focus));
+    case "bridge": {
+      const [bridge, ...rest] = mixed as [string, ...string[]];
+      void bridge;
+      const half = rest.length >> 1;
+      return both(between(rest.slice(0, half), rest.slice(half)));
+    }
+    case "ring":
+      return keepOnly(mixed, (one, other) => {
+        const distance = Math.abs(one - other);
+        return distance === 1 || distance === mixed.length - 1;
+      });
+    case "chain":
+      return keepOnly(mixed, (one, other) => Math.abs(one - other) === 1);
+    case "one way": {
+      const [from, to] = mixed as [string, string];
+      return from === undefined || to === undefined ? [] : [[from, to]];
+    }
+  }
+}
+
+function without(nodes: readonly string[], node: string): readonly string[] {
+  return nodes.filter((other) => other !== node);
+}
+
+function between(these: readonly string[], those: readonly string[]): readonly Cut[] {
+  return these.flatMap((from) => those.map((to): Cut => [from, to]));
+}
+
+function both(cuts: readonly Cut[]): readonly Cut[] {
+  return cuts.flatMap(([from, to]): Cut[] => [
+    [from, to],
+    [to, from],
+  ]);
+}
+
+/** Cuts every path but those between positions that are neighbours. */
+function keepOnly(nodes: readonly string[], isKept: (one: number, other: number) => boolean): readonly Cut[] {
+  const cuts: Cut[] = [];
+  for (const [one, from] of nodes.entries()) {
+    for (const [other, to] of nodes.entries()) {
+      if (one !== other && !isKept(one, other)) cuts.push([from, to]);
+    }
+  }
+  return cuts;
+}

@@ -1,0 +1,95 @@
+/**
+ * The character of one run: every parameter is drawn from the seed, and each class of faults may be off altogether, so
+ * that runs differ as swarms do. A test may fix any of them.
+ */
+import type { RaftOptions } from "@quorate/raft";
+import type { HealMode, WireTemper } from "../network/paths.ts";
+import type { Chance } from "../world/chance.ts";
+import type { FaultKind } from "./fault.ts";
+
+export interface Profile {
+  readonly wire: WireTemper;
+  readonly meanDiskLatencyMs: number;
+  /** Relative frequency of each kind of fault; absent: never. */
+  readonly faults: Partial<Record<FaultKind, number>>;
+  readonly meanFaultGapMs: number;
+  /** Faults strike from the beginning, the founding of the cluster included. */
+  readonly faultsAtBirth: boolean;
+  readonly meanOperationGapMs: number;
+  readonly readShare: number;
+  readonly options: RaftOptions;
+}
+
+const everyFault: Record<FaultKind, number> = {
+  crash: 8,
+  crashAll: 0.6,
+  pause: 5,
+  partition: 8,
+  lossyPath: 2,
+  slowDisk: 2,
+  hangingDisk: 2,
+  diskError: 1,
+  rot: 0.7,
+  wipe: 0.3,
+};
+
+/** Nothing goes wrong. */
+export const calmProfile: Profile = {
+  wire: {
+    minDelayMs: 0.5,
+    meanDelayMs: 0.5,
+    loss: 0,
+    duplication: 0,
+    reordering: 0,
+    lateReplay: 0,
+    healMode: "keep",
+    silenceMs: 5_000,
+  },
+  meanDiskLatencyMs: 0.5,
+  faults: {},
+  meanFaultGapMs: 1_000,
+  faultsAtBirth: false,
+  meanOperationGapMs: 10,
+  readShare: 0.5,
+  options: {},
+};
+
+export function drawProfile(chance: Chance): Profile {
+  const faults: Partial<Record<FaultKind, number>> = {};
+  for (const [kind, weight] of Object.entries(everyFault)) {
+    if (chance.happens(0.75)) faults[kind as FaultKind] = weight;
+  }
+  const isSlow = chance.happens(0.1);
+  const options: RaftOptions = {
+    maxInflightAppends: chance.pick([1, 2, 4, 256]),
+    maxAppendBytes: chance.pick([1, 16, 1_024, 1_048_576]),
+    maxCachedBytes: chance.pick([1, 64, 4_096, 33_554_432]),
+    maxUncommittedEntries: chance.pick([4, 64, 16_384]),
+    maxPendingReads: chance.pick([2, 64, 65_536]),
+  };
+  return {
+    wire: drawWire(chance, isSlow),
+    meanDiskLatencyMs: chance.pick([0.125, 0.5, 2, 8]),
+    faults,
+    meanFaultGapMs: chance.between(100, 1_500),
+    faultsAtBirth: chance.happens(0.3),
+    meanOperationGapMs: chance.pick([4, 10, 25, 60]),
+    readShare: chance.pick([0.2, 0.5, 0.8]),
+    options,
+  };
+}
+
+function drawWire(chance: Chance, isSlow: boolean): WireTemper {
+  const rarely = (probability: number, most: number): number =>
+    chance.happens(probability) ? chance.fraction() * most : 0;
+  return {
+    minDelayMs: chance.between(0, 5) / 2,
+    meanDelayMs: isSlow ? chance.between(20, 60) : chance.between(1, 20) / 2,
+    loss: rarely(0.5, 0.15),
+    duplication: rarely(0.5, 0.3),
+    reordering: rarely(0.5, 0.5),
+    lateReplay: rarely(0.3, 0.003),
+    healMode: chance.pick<HealMode>(["keep", "drop", "reset"]),
+    silenceMs: chance.between(500, 5_000),
+  };
+}

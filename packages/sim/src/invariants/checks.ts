@@ -1,0 +1,104 @@
+/**
+ * Where the cluster reports what it sees, and every invariant is checked at the event that establishes it.
+ *
+ *   core steps ─────▶ roles, commits          log store ──▶ what is durable, what came back
+ *   what they send ─▶ persisted before sent   machine ────▶ state-machine safety
+ *
+ * Costs are O(1) an event, amortised over entries. Must not change what it is shown.
+ */
+import type { Entry, LogStore, MemberId, StateMachine } from "@quorate/raft";
+import type { CoreObserver } from "@quorate/raft/internal";
+import { Application } from "./application.ts";
+import { checkCommit } from "./commits.ts";
+import { born, reopened, writeDurable, writeStarted } from "./disk.ts";
+import { checkRole } from "./elections.ts";
+import type { History, MemberHistory } from "./history.ts";
+import { checkSending } from "./messages.ts";
+import { describeEvent, describeState } from "./words.ts";
+
+export class Checks {
+  readonly history: History;
+  readonly application: Application;
+
+  constructor(history: History) {
+    this.history = history;
+    this.application = new Application(history);
+  }
+
+  /** A process of this member has opened its log. */
+  opened(log: LogStore, member: MemberId, isDamaged: boolean): MemberHistory {
+    const known = this.history.of(member);
+    reopened(this.history, known, log.standing, isDamaged);
+    known.state = undefined;
+    known.seenTerm = known.term;
+    known.seenCommit = 0;
+    known.appliedIndex = 0;
+    known.leadsTerm = -1;
+    return known;
+  }
+
+  /** Its process is gone. */
+  ended(member: MemberHistory): void {
+    member.state = undefined;
+    member.leadsTerm = -1;
+  }
+
+  observer(name: string, member: MemberHistory): CoreObserver {
+    const { history } = this;
+    return {
+      started: (state) => {
+        member.state = state;
+      },
+      stepped: (state, event) => {
+        history.trace.note(name, `${describeEvent(event)} ⇒ ${describeState(state)}`);
+        checkRole(history, member, state);
+        checkCommit(history, member, state, event);
+      },
+      effectsTaken: (_state, effects) => {
+        for (const { to, message } of effects.send) checkSending(history, member, to, message);
+      },
+    };
+  }
+
+  log(inner: LogStore, member: MemberHistory): LogStore {
+    const { history } = this;
+    return {
+      identity: inner.identity,
+      boot: inner.boot,
+      get sequence() {
+        return inner.sequence;
+      },
+      get standing() {
+        return inner.standing;
+      },
+      get seen() {
+        return inner.seen;
+      },
+      promise: (founder) => inner.promise(founder),
+      async bear(birth) {
+        const restored = await inner.bear(birth);
+        born(history, member, restored);
+        return restored;
+      },
+      async write(persist) {
+        writeStarted(history, member, persist);
+        await inner.write(persist);
+        writeDurable(history, member);
+      },
+      read: (from, to, maxBytes) => inner.read(from, to, maxBytes),
+      remember: (peer, seen) => inner.remember(peer, seen),
+      quarantine: (reason) => inner.quarantine(reason),
+      close: () => inner.close(),
+    };
+  }
+
+  /** Looks over the shoulder of a machine from now on. */
+  watch<Result>(machine: StateMachine<Result>, member: MemberHistory): void {
+    const apply = machine.apply.bind(machine);
+    machine.apply = (entry: Entry) => {
+      const result = apply(entry);
+      this.application.applies(member, entry, result);
+      return result;
+    };
+  }
+}

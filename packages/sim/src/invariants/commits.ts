@@ -1,0 +1,114 @@
+/**
+ * What is committed and applied: the commit rule, agreement, order of indexes, and state-machine safety.
+ */
+import { asIndex, configurationOf, type Event, type RaftState, termAt } from "@quorate/raft";
+import type { ChainLink, Committed, History, MemberHistory } from "./history.ts";
+
+/** After every step of a member. */
+export function checkCommit(history: History, member: MemberHistory, state: RaftState, event: Event): void {
+  checkOrder(history, member, state);
+  const before = member.seenCommit;
+  checkKept(history, member, state);
+  const after = state.commitIndex;
+  if (after === before) return;
+  if (after < before) {
+    history.fail("commit index only rises", `${member.member} fell from commit ${before} to ${after}`);
+    return;
+  }
+  member.seenCommit = after;
+  if (state.role === "leader") checkCommitRule(history, state, after);
+  else checkFollowerBound(history, member, state, event);
+  for (let index = before + 1; index <= after; index += 1) agree(history, member, state, index);
+}
+
+/** Nothing at or below the commit index that a member knew is truncated or replaced (CCF CommittedLogAppendOnly). */
+function checkKept(history: History, member: MemberHistory, state: RaftState): void {
+  const committed = history.committed[member.seenCommit - 1];
+  if (committed === undefined) return;
+  const term = termAt(state.log, asIndex(member.seenCommit));
+  history.require(
+    term === committed.term,
+    "commit agreement",
+    () =>
+      `${member.member} gave up the entry at ${member.seenCommit} of term ${committed.term}, which it knew to be ` +
+      `committed; there is now ${term === undefined ? "nothing" : `one of term ${term}`}`,
+  );
+}
+
+function checkOrder(history: History, member: MemberHistory, state: RaftState): void {
+  const { appliedIndex, commitIndex, log, leading } = state;
+  if (!(log.boundary.index <= appliedIndex && appliedIndex <= commitIndex && commitIndex <= log.lastIndex)) {
+    history.fail(
+      "index order",
+      `${member.member}: boundary ${log.boundary.index}, applied ${appliedIndex}, commit ${commitIndex}, last ${log.lastIndex}`,
+    );
+  }
+  if (leading === undefined) return;
+  for (const peer of leading.peers.values()) {
+    if (peer.match < peer.next && peer.match <= log.lastIndex) continue;
+    history.fail(
+      "index order",
+      `${member.member} has match ${peer.match}, next ${peer.next} for ${peer.id}, last ${log.lastIndex}`,
+    );
+  }
+}
+
+/**
+ * A leader commits only an entry of its own term, and only when a quorum of the configuration in force holds it
+ * durably. Judged at this moment alone: a later configuration may count otherwise.
+ */
+function checkCommitRule(history: History, state: RaftState, index: number): void {
+  const leader = state.options.self;
+  const term = termAt(state.log, asIndex(index));
+  if (term !== state.currentTerm) {
+    history.fail(
+      "commit rule",
+      `${leader} of term ${state.currentTerm} commits entry ${index} of term ${term} by counting`,
+    );
+    return;
+  }
+  const { voters } = configurationOf(state.log);
+  const holding = voters.filter((voter) => history.hasHeld(history.of(voter.id), index, term));
+  history.require(
+    holding.length * 2 > voters.length,
+    "commit rule",
+    () =>
+      `${leader} commits entry ${index} of term ${term}, durable on ${holding.length} of ${voters.length} voters only`,
+  );
+}
+
+/** A follower takes commit only from what the message in hand verified (CCF#8172). */
+function checkFollowerBound(history: History, member: MemberHistory, state: RaftState, event: Event): void {
+  if (event.kind !== "received") return;
+  const { message } = event;
+  if (message.kind !== "appendRequest" && message.kind !== "heartbeat") return;
+  const verified =
+    message.kind === "appendRequest" ? message.prevIndex + message.entries.length : message.commitIndex;
+  const bound = Math.min(message.commitIndex, verified);
+  history.require(
+    state.commitIndex <= bound,
+    "follower commit bound",
+    () =>
+      `${member.member} commits up to ${state.commitIndex} on a ${message.kind} that verifies no more than ${bound}`,
+  );
+}
+
+/** The first report that an entry is committed fixes it; every later one must name the same. */
+function agree(history: History, member: MemberHistory, state: RaftState, index: number): void {
+  const term = termAt(state.log, asIndex(index));
+  const link: ChainLink | undefined = term === undefined ? undefined : history.link(index, term);
+  const known = history.committed[index - 1];
+  if (link === undefined) {
+    history.fail("commit agreement", `${member.member} commits entry ${index}, which it does not hold`);
+  } else if (known === undefined) {
+    const committed: Committed = { ...link, commitTerm: state.currentTerm };
+    history.committed.push(committed);
+    const upTo = history.committedIn.get(state.currentTerm) ?? 0;
+    history.committedIn.set(state.currentTerm, Math.max(upTo, index));
+  } else if (known.hash !== link.hash) {
+    history.fail(
+      "commit agreement",
+      `${member.member} commits an entry of term ${link.term} at ${index}, where one of term ${known.term} was committed`,
+    );
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * What a member's disk holds, followed from the outside: log matching over what is written, and what comes back after
+ * a crash.
+ *
+ * A write counts as durable when the log store said so. After a crash the store must give back exactly that, or that
+ * and the one write that was under way. Less is lost data; a mute or lost member without damage is a false refusal.
+ */
+import type { Persist, RestoredState, Standing } from "@quorate/raft";
+import { checkVote } from "./elections.ts";
+import { type ChainLink, type History, lastLink, linkAt, type MemberHistory } from "./history.ts";
+
+export function writeStarted(history: History, member: MemberHistory, persist: Persist): void {
+  history.require(
+    member.writing === undefined,
+    "persisted before sent",
+    () => `${member.member} started a write while another was under way`,
+  );
+  const { truncateFrom } = persist;
+  if (truncateFrom !== undefined) checkTruncation(history, member, persist, truncateFrom);
+  const kept = truncateFrom === undefined ? member.log.length : Math.min(member.log.length, truncateFrom - 1);
+  let before = linkAt(member.log, kept) as ChainLink;
+  for (const entry of persist.entries) {
+    if (entry.index !== before.index + 1) {
+      history.fail("index order", `${member.member} writes entry ${entry.index} after entry ${before.index}`);
+      return;
+    }
+    before = history.saw(before, entry, () => `${member.member} writes its log`);
+  }
+  if (persist.term < member.term) {
+    history.fail("terms only rise", `${member.member} writes term ${persist.term} over ${member.term}`);
+  }
+  member.writing = persist;
+}
+
+/** A committed entry is never cut off a disk; it may be rewritten as it was. */
+function checkTruncation(history: History, member: MemberHistory, persist: Persist, from: number): void {
+  history.mark("conflict truncated");
+  if (member.leadsTerm !== -1) {
+    history.fail("leader appends only", `${member.member} truncates from ${from} on while it leads`);
+  }
+  const cut = linkAt(member.log, from);
+  const committed = history.committed[from - 1];
+  if (cut === undefined || cut.hash !== committed?.hash || persist.entries[0]?.term === committed.term)
+    return;
+  history.fail(
+    "commit agreement",
+    `${member.member} truncates the committed entry at ${from} of term ${cut.term}`,
+  );
+}
+
+export function writeDurable(history: History, member: MemberHistory): void {
+  const persist = member.writing;
+  if (persist === undefined) return;
+  member.writing = undefined;
+  applyPersist(history, member, persist);
+}
+
+function applyPersist(history: History, member: MemberHistory, persist: Persist): void {
+  if (persist.truncateFrom !== undefined) {
+    member.log.length = Math.min(member.log.length, persist.truncateFrom - 1);
+  }
+  for (const entry of persist.entries) {
+    const link = history.link(entry.index, entry.term) as ChainLink;
+    member.log.push(link);
+    history.held(member, link);
+  }
+  // A vote counts from here on: one that a crash took away while it was being written was never promised.
+  checkVote(history, member, persist.term, persist.vote);
+  member.term = persist.term;
+  member.vote = persist.vote;
+  member.floor = persist.floor;
+}
+
+/** `isDamaged`: the simulation itself took durable data away, so less may come back, and the store must notice. */
+export function reopened(
+  history: History,
+  member: MemberHistory,
+  standing: Standing,
+  isDamaged: boolean,
+): void {
+  const { writing } = member;
+  member.writing = undefined;
+  const isNew = member.term === 0 && member.log.length === 0;
+  if (standing.kind !== "born") {
+    if (isNew || isDamaged) {
+      if (standing.kind === "lost") history.mark("membership record lost");
+      return;
+    }
+    history.fail(
+      "no false refusal",
+      `${member.member} was a member with ${member.log.length} entries; it opened as ${standing.kind}`,
+    );
+    return;
+  }
+  const { restored } = standing;
+  if (restored.floor !== undefined && member.floor === undefined && writing?.floor === undefined) {
+    history.mark("data loss detected");
+    history.require(
+      isDamaged,
+      "no false refusal",
+      () => `${member.member} came back mute, though nothing was lost`,
+    );
+  }
+  if (!matches(member, restored) && writing !== undefined) {
+    applyPersist(history, member, writing);
+    history.mark("write in flight survived the crash");
+  } else if (writing !== undefined) history.mark("write in flight was lost");
+  if (!isDamaged) {
+    history.require(
+      matches(member, restored),
+      "durability",
+      () => `${member.member} had ${described(member)}, and opened with ${describedRestored(restored)}`,
+    );
+  }
+  takeOver(history, member, restored);
+}
+
+function matches(member: MemberHistory, restored: RestoredState): boolean {
+  const last = lastLink(member.log);
+  return (
+    restored.term === member.term &&
+    restored.vote === member.vote &&
+    restored.lastIndex === last.index &&
+    (restored.termRuns.at(-1)?.term ?? 0) === last.term
+  );
+}
+
+/** A member was born, or told again what it had lost the record of: its log is what `bear` gave back. */
+export function born(history: History, member: MemberHistory, restored: RestoredState): void {
+  takeOver(history, member, restored);
+}
+
+/** From here on what the store gave back is what the member has. */
+function takeOver(history: History, member: MemberHistory, restored: RestoredState): void {
+  if (restored.term < member.maxTermSent) {
+    history.fail(
+      "terms only rise",
+      `${member.member} restarts in term ${restored.term}, though it had spoken in term ${member.maxTermSent}`,
+    );
+  }
+  checkVote(history, member, restored.term, restored.vote);
+  member.term = restored.term;
+  member.vote = restored.vote;
+  member.floor = restored.floor;
+  if (matches(member, restored)) return;
+  member.log = [];
+  for (const [at, run] of restored.termRuns.entries()) {
+    const end = restored.termRuns[at + 1]?.firstIndex ?? restored.lastIndex + 1;
+    for (let index: number = run.firstIndex; index < end; index += 1) {
+      const link = history.link(index, run.term);
+      if (link === undefined) {
+        history.fail(
+          "log matching",
+          `${member.member} opened with an entry ${index} of term ${run.term} that nobody wrote`,
+        );
+        return;
+      }
+      member.log.push(link);
+      history.held(member, link);
+    }
+  }
+}
+
+function described(member: MemberHistory): string {
+  const last = lastLink(member.log);
+  return `term ${member.term}, vote ${member.vote}, last entry ${last.index} of term ${last.term}`;
+}
+
+function describedRestored(restored: RestoredState): string {
+  const lastTerm = restored.termRuns.at(-1)?.term ?? 0;
+  return `term ${restored.term}, vote ${restored.vote}, last entry ${restored.lastIndex} of term ${lastTerm}`;
+}

@@ -1,0 +1,103 @@
+/**
+ * Who leads and who votes: election safety, one vote a term, terms that only rise, leader completeness, and what a
+ * leader never does to its own log.
+ */
+import { asIndex, type RaftState, termAt } from "@quorate/raft";
+import type { History, MemberHistory } from "./history.ts";
+
+/** After every step of a member. */
+export function checkRole(history: History, member: MemberHistory, state: RaftState): void {
+  if (state.currentTerm < member.seenTerm) {
+    history.fail(
+      "terms only rise",
+      `${member.member} fell from term ${member.seenTerm} to ${state.currentTerm}`,
+    );
+  }
+  member.seenTerm = state.currentTerm;
+  if (state.role !== "leader") {
+    member.leadsTerm = -1;
+    return;
+  }
+  if (member.leadsTerm !== state.currentTerm) becameLeader(history, member, state);
+  else checkAppendOnly(history, member, state);
+  member.leaderLastIndex = state.log.lastIndex;
+  member.leaderLastTerm = termAt(state.log, state.log.lastIndex);
+}
+
+/** Election safety: at most one leader in a term, over all of history and not only at one instant. */
+export function checkLeader(history: History, member: MemberHistory, term: number): void {
+  const known = history.leaders.get(term);
+  if (known === undefined) history.leaders.set(term, member.member);
+  else if (known !== member.member) {
+    history.fail("election safety", `${member.member} leads term ${term}, which ${known} leads or led`);
+  }
+}
+
+function becameLeader(history: History, member: MemberHistory, state: RaftState): void {
+  const term = state.currentTerm;
+  if (member.leadsTerm === -1) history.mark("leader elected");
+  member.leadsTerm = term;
+  checkLeader(history, member, term);
+  checkCompleteness(history, member, state);
+}
+
+/**
+ * Leader completeness: whatever was committed **in an earlier term** is in the log of every later leader. What counts
+ * is the term in which an entry was committed, not its own: a stale leader may lack an entry of an older term that was
+ * committed in a newer one (the published specification that says otherwise is wrong, CCF#7968).
+ */
+function checkCompleteness(history: History, member: MemberHistory, state: RaftState): void {
+  let upTo = 0;
+  for (const [commitTerm, index] of history.committedIn) {
+    if (commitTerm < state.currentTerm) upTo = Math.max(upTo, index);
+  }
+  const committed = history.committed[upTo - 1];
+  if (committed === undefined) return;
+  const term = termAt(state.log, asIndex(upTo));
+  if (term === committed.term) return;
+  history.fail(
+    "leader completeness",
+    `${member.member} leads term ${state.currentTerm} with ${term === undefined ? "no entry" : `an entry of term ${term}`} ` +
+      `at ${upTo}, where one of term ${committed.term} was committed in term ${committed.commitTerm}`,
+  );
+}
+
+/** A leader never overwrites or deletes an entry of its own log. */
+function checkAppendOnly(history: History, member: MemberHistory, state: RaftState): void {
+  const { leaderLastIndex } = member;
+  const isKept =
+    state.log.lastIndex >= leaderLastIndex &&
+    termAt(state.log, asIndex(leaderLastIndex)) === member.leaderLastTerm;
+  history.require(
+    isKept,
+    "leader appends only",
+    () =>
+      `${member.member}, leader of term ${member.leadsTerm}, changed its log at or before ${leaderLastIndex}`,
+  );
+}
+
+/** One vote a term, over crashes and changes of role. */
+export function checkVote(
+  history: History,
+  member: MemberHistory,
+  term: number,
+  vote: string | undefined,
+): void {
+  if (vote === undefined) {
+    const earlier = member.votes.get(term);
+    history.require(
+      earlier === undefined,
+      "one vote per term",
+      () => `${member.member} forgot in term ${term} that it had voted for ${earlier}`,
+    );
+    return;
+  }
+  const earlier = member.votes.get(term);
+  if (earlier === undefined) member.votes.set(term, vote as MemberHistory["member"]);
+  else if (earlier !== vote) {
+    history.fail(
+      "one vote per term",
+      `${member.member} voted in term ${term} for ${vote}, after ${earlier} in the same term`,
+    );
+  }
+}

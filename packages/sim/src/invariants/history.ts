@@ -1,0 +1,203 @@
+/**
+ * What happened in the whole cluster so far: the global history that the invariants are checked against.
+ *
+ * It lives outside the nodes and survives their crashes. It is never told what should be so, only what was seen: what
+ * was sent, written, committed and applied. The first violation is kept, and ends the run.
+ */
+import type { Floor, Index, MemberId, Persist, RaftState, Term } from "@quorate/raft";
+import { mixBytes, mixNumber, mixText } from "../world/chance.ts";
+import type { Timeline } from "../world/timeline.ts";
+import type { Trace } from "../world/trace.ts";
+
+/** Names as in ARCHITECTURE.md; each is explained where it is checked. */
+export type InvariantName =
+  | "election safety"
+  | "one vote per term"
+  | "persisted before sent"
+  | "terms only rise"
+  | "commit index only rises"
+  | "leader appends only"
+  | "log matching"
+  | "commit rule"
+  | "commit agreement"
+  | "leader completeness"
+  | "state machine safety"
+  | "index order"
+  | "follower commit bound"
+  | "linearizable reads"
+  | "mute members are silent"
+  | "durability"
+  | "exactly once"
+  | "replica equality"
+  | "no false refusal"
+  | "no unexpected stop"
+  | "liveness"
+  | "determinism";
+
+export interface Violation {
+  readonly invariant: InvariantName;
+  readonly atMs: number;
+  /** Who, what, and the numbers. */
+  readonly sentence: string;
+}
+
+/** An entry as the history knows it: the chain value covers it and everything before it. */
+export interface ChainLink {
+  readonly index: number;
+  readonly term: number;
+  readonly hash: number;
+}
+
+export interface Committed extends ChainLink {
+  /** The term of the node that first reported it committed, **not** the entry's. */
+  readonly commitTerm: number;
+}
+
+/** What is durable of one member, and what was seen of it. */
+export interface MemberHistory {
+  readonly member: MemberId;
+  /** A bit of its own, for sets of members. */
+  readonly bit: number;
+  term: number;
+  vote: MemberId | undefined;
+  floor: Floor | undefined;
+  /** The entry at index i is at i - 1. */
+  log: ChainLink[];
+  writing: Persist | undefined;
+  votes: Map<number, MemberId>;
+  maxTermSent: number;
+  /** Of this start; undefined while it does not run. */
+  state: RaftState | undefined;
+  seenTerm: number;
+  seenCommit: number;
+  appliedIndex: number;
+  leadsTerm: number;
+  leaderLastIndex: number;
+  leaderLastTerm: number | undefined;
+}
+
+export class History {
+  readonly violations: Violation[] = [];
+  readonly marks: Map<string, number> = new Map();
+  readonly members: Map<MemberId, MemberHistory> = new Map();
+  readonly leaders: Map<number, MemberId> = new Map();
+  /** The entry at index i is at i - 1. */
+  readonly committed: Committed[] = [];
+  /** The highest index committed by a node of this term, by commit term. */
+  readonly committedIn: Map<number, number> = new Map();
+  private readonly chain = new Map<number, ChainLink>();
+  private readonly holders = new Map<number, number>();
+  readonly timeline: Timeline;
+  readonly trace: Trace;
+
+  constructor(timeline: Timeline, trace: Trace) {
+    this.timeline = timeline;
+    this.trace = trace;
+  }
+
+  get commitIndex(): number {
+    return this.committed.length;
+  }
+
+  fail(invariant: InvariantName, sentence: string): void {
+    this.violations.push({ invariant, atMs: this.timeline.nowMs, sentence });
+    this.trace.note("!!", `${invariant}: ${sentence}`);
+  }
+
+  require(condition: boolean, invariant: InvariantName, sentence: () => string): void {
+    if (!condition) this.fail(invariant, sentence());
+  }
+
+  /** Something interesting was reached. */
+  mark(name: string): void {
+    this.marks.set(name, (this.marks.get(name) ?? 0) + 1);
+  }
+
+  of(member: MemberId): MemberHistory {
+    let known = this.members.get(member);
+    if (known === undefined) {
+      known = {
+        member,
+        bit: 1 << (this.members.size % 31),
+        term: 0,
+        vote: undefined,
+        floor: undefined,
+        log: [],
+        writing: undefined,
+        votes: new Map(),
+        maxTermSent: 0,
+        state: undefined,
+        seenTerm: 0,
+        seenCommit: 0,
+        appliedIndex: 0,
+        leadsTerm: -1,
+        leaderLastIndex: 0,
+        leaderLastTerm: undefined,
+      };
+      this.members.set(member, known);
+    }
+    return known;
+  }
+
+  /** The link at (index, term), if any log or message ever held it. */
+  link(index: number, term: number): ChainLink | undefined {
+    return index === 0 ? origin : this.chain.get(entryKey(index, term));
+  }
+
+  /**
+   * Log matching: an entry is known by its index and term, and so is everything before it. The first sight of one
+   * fixes its chain value; every later one must agree.
+   */
+  saw(before: ChainLink, entry: SeenEntry, where: () => string): ChainLink {
+    const hash = mixBytes(
+      mixText(mixNumber(before.hash, entry.term), `${before.term} ${entry.kind}`),
+      entry.data,
+    );
+    const key = entryKey(entry.index, entry.term);
+    const known = this.chain.get(key);
+    if (known === undefined) {
+      const link = { index: entry.index, term: entry.term, hash };
+      this.chain.set(key, link);
+      return link;
+    }
+    if (known.hash !== hash) {
+      this.fail(
+        "log matching",
+        `${where()}: the entry at ${entry.index} of term ${entry.term}, or one before it, differs from the one ` +
+          "that was seen under that index and term before",
+      );
+    }
+    return known;
+  }
+
+  held(member: MemberHistory, link: ChainLink): void {
+    const key = entryKey(link.index, link.term);
+    this.holders.set(key, (this.holders.get(key) ?? 0) | member.bit);
+  }
+
+  /** Whether the member ever held the entry durably, whatever became of it later. */
+  hasHeld(member: MemberHistory, index: number, term: number): boolean {
+    return ((this.holders.get(entryKey(index, term)) ?? 0) & member.bit) !== 0;
+  }
+}
+
+export interface SeenEntry {
+  readonly index: Index;
+  readonly term: Term;
+  readonly kind: string;
+  readonly data: Uint8Array;
+}
+
+const origin: ChainLink = { index: 0, term: 0, hash: 1 };
+
+function entryKey(index: number, term: number): number {
+  return index * 0x10_0000 + term;
+}
+
+export function lastLink(log: readonly ChainLink[]): ChainLink {
+  return log[log.length - 1] ?? origin;
+}
+
+export function linkAt(log: readonly ChainLink[], index: number): ChainLink | undefined {
+  return index === 0 ? origin : log[index - 1];
+}

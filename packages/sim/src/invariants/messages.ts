@@ -1,0 +1,118 @@
+/**
+ * Persisted before sent: what a member promises in a message is on its disk when the message leaves.
+ *
+ * Checked when the core lets a message go, against what the log store reported durable (disk.ts). A leader may send appends
+ * before its own sync; nobody may speak in a term that its disk does not know, a pre-vote's proposed term excepted.
+ */
+import { asIndex, type MemberId, type Message, termAt } from "@quorate/raft";
+import { checkLeader, checkVote } from "./elections.ts";
+import { type ChainLink, type History, linkAt, type MemberHistory } from "./history.ts";
+
+export function checkSending(history: History, member: MemberHistory, to: MemberId, message: Message): void {
+  switch (message.kind) {
+    case "preVoteRequest":
+      history.mark("pre-vote");
+      checkTerm(history, member, message.term - 1, message);
+      return;
+    case "preVoteResponse":
+      if (!message.granted) checkTerm(history, member, message.term, message);
+      return;
+    default:
+      checkTerm(history, member, message.term, message);
+      member.maxTermSent = Math.max(member.maxTermSent, message.term);
+  }
+  switch (message.kind) {
+    case "voteRequest":
+      checkGrant(history, member, message.term, member.member, "asks for votes");
+      return;
+    case "voteResponse":
+      if (message.granted) checkGrant(history, member, message.term, to, "grants its vote");
+      return;
+    case "appendRequest":
+      checkLeader(history, member, message.term);
+      checkEntries(history, member, message);
+      return;
+    case "heartbeat":
+      checkLeader(history, member, message.term);
+      return;
+    case "appendResponse":
+      if (message.result.kind === "matched") {
+        checkAck(history, member, message.term, message.result.matchIndex);
+      }
+      return;
+    default:
+      return;
+  }
+}
+
+function checkTerm(history: History, member: MemberHistory, term: number, message: Message): void {
+  history.require(
+    member.term >= term,
+    "persisted before sent",
+    () => `${member.member} sends a ${message.kind} of term ${term}, but its disk is in term ${member.term}`,
+  );
+}
+
+function checkGrant(
+  history: History,
+  member: MemberHistory,
+  term: number,
+  candidate: MemberId,
+  deed: string,
+): void {
+  checkVote(history, member, term, candidate);
+  const isDurable = member.term > term || (member.term === term && member.vote === candidate);
+  history.require(
+    isDurable,
+    "persisted before sent",
+    () =>
+      `${member.member} ${deed} in term ${term}, but its disk holds term ${member.term}, vote ${member.vote}`,
+  );
+  history.require(
+    member.floor === undefined || member.state?.floor === undefined,
+    "mute members are silent",
+    () => `${member.member} ${deed} in term ${term} while it is mute`,
+  );
+}
+
+/** What a follower acknowledges is on its disk, and equals the log of the leader that it answers. */
+function checkAck(history: History, member: MemberHistory, term: number, match: number): void {
+  const own = linkAt(member.log, match);
+  if (own === undefined) {
+    history.fail(
+      "persisted before sent",
+      `${member.member} acknowledges ${match} entries in term ${term}, but its disk has ${member.log.length}`,
+    );
+    return;
+  }
+  const leader = history.leaders.get(term);
+  const leaderState = leader === undefined ? undefined : history.of(leader).state;
+  if (leaderState === undefined || leaderState.currentTerm !== term || leaderState.role !== "leader") return;
+  const theirs = termAt(leaderState.log, asIndex(match));
+  history.require(
+    theirs === own.term,
+    "log matching",
+    () =>
+      `${member.member} acknowledges ${match} entries in term ${term}; its last of them is of term ${own.term}, the ` +
+      `leader's of term ${theirs}`,
+  );
+}
+
+function checkEntries(
+  history: History,
+  member: MemberHistory,
+  message: Extract<Message, { kind: "appendRequest" }>,
+): void {
+  const { prevIndex, prevTerm, entries } = message;
+  if (entries.length === 0) return;
+  const before = history.link(prevIndex, prevTerm);
+  if (before === undefined) {
+    history.fail(
+      "log matching",
+      `${member.member} sends entries after entry ${prevIndex} of term ${prevTerm}, which nobody ever held`,
+    );
+    return;
+  }
+  let link: ChainLink = before;
+  for (const entry of entries) link = history.saw(link, entry, () => `${member.member} sends entries`);
+}

@@ -1,0 +1,68 @@
+/**
+ * A run in progress: the world, the cluster in it, its faults and its clients. `simulate` drives one from a seed;
+ * scenarios drive theirs by hand.
+ */
+import { raftAssembly, storeAssembly } from "./cluster/assembly.ts";
+import { SimulatedCluster } from "./cluster/cluster.ts";
+import { Nemesis } from "./faults/nemesis.ts";
+import { drawProfile, type Profile } from "./faults/profile.ts";
+import { Checks } from "./invariants/checks.ts";
+import { History } from "./invariants/history.ts";
+import { SerialWorkload } from "./workload/serials.ts";
+import { StoreWorkload } from "./workload/storeClients.ts";
+import type { Workload } from "./workload/workload.ts";
+import { World } from "./world/world.ts";
+
+export interface WorldOptions {
+  /** An unsigned 32-bit integer: it decides everything. */
+  readonly seed: number;
+  /** 1 to 7. */
+  readonly nodes: number;
+  /**
+   * `store` (default): the whole node with its store, server and clients. `raft`: the runtime, log and links with
+   * nothing above Raft, which is faster.
+   */
+  readonly layer?: "raft" | "store";
+  /** Overrides what the seed would draw. */
+  readonly profile?: Partial<Profile>;
+  /** Lines of the trace kept for a failure. Default 200. */
+  readonly keptLines?: number;
+  /** Gets every line of the trace. */
+  readonly onLine?: (line: string) => void;
+}
+
+export interface Simulation {
+  readonly world: World;
+  readonly cluster: SimulatedCluster;
+  readonly history: History;
+  readonly nemesis: Nemesis;
+  readonly workload: Workload;
+  readonly profile: Profile;
+}
+
+export function openSimulation(options: WorldOptions): Simulation {
+  const { seed, nodes, layer = "store", keptLines = 200, onLine } = options;
+  const world = new World(seed, { keptLines, ...(onLine === undefined ? {} : { onLine }) });
+  const profile: Profile = { ...drawProfile(world.chance("profile")), ...options.profile };
+  const history = new History(world.timeline, world.trace);
+  const assembly = layer === "raft" ? raftAssembly(profile.options) : storeAssembly(profile.options);
+  const cluster = new SimulatedCluster(world, new Checks(history), nodes, assembly);
+  world.paths.temper = profile.wire;
+  for (const host of cluster.hosts) host.temper.meanLatencyMs = profile.meanDiskLatencyMs;
+  const nemesis = new Nemesis(cluster, profile.meanDiskLatencyMs);
+  const workload =
+    layer === "raft"
+      ? new SerialWorkload(cluster, profile.readShare)
+      : new StoreWorkload(cluster, profile.readShare);
+  return { world, cluster, history, nemesis, workload, profile };
+}
+
+/** Runs until `isDone` (then true), for `durationMs` at most, or until something is violated. */
+export async function runFor(
+  { world, history }: Simulation,
+  durationMs: number,
+  isDone: () => boolean = () => false,
+): Promise<boolean> {
+  await world.run(world.timeline.nowMs + durationMs, () => history.violations.length > 0 || isDone());
+  return history.violations.length === 0 && isDone();
+}

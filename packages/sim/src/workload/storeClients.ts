@@ -1,0 +1,182 @@
+/**
+ * Clients of the whole store: the shipped client, each in a process of its own on a host of its own.
+ *
+ * They put unique values, conditionally at times, and read, a few operations at once; now and then one leaves, politely
+ * or not, and another comes. All they are told goes to the oracle.
+ */
+import type { Cluster } from "@quorate/client";
+import { ConflictError } from "@quorate/client";
+import { createCluster } from "@quorate/client/internal";
+import { QuorateError } from "@quorate/raft";
+import { traceLogger } from "../cluster/assembly.ts";
+import type { SimulatedCluster, SimulatedHost } from "../cluster/cluster.ts";
+import type { Chance } from "../world/chance.ts";
+import type { SimulatedProcess } from "../world/process.ts";
+import { StoreOracle } from "./oracle.ts";
+import { emptyStats, type Workload, type WorkloadStats } from "./workload.ts";
+
+const keys = ["k/a", "k/b", "k/c", "k/d"] as const;
+const clientsAtOnce = 3;
+const maxUnderWay = 4;
+
+interface StoreClient {
+  readonly name: string;
+  readonly process: SimulatedProcess;
+  readonly cluster: Cluster;
+  underWay: number;
+}
+
+export class StoreWorkload implements Workload {
+  readonly stats: WorkloadStats = emptyStats();
+  readonly oracle: StoreOracle;
+  private readonly cluster: SimulatedCluster;
+  private readonly chance: Chance;
+  private readonly readShare: number;
+  private readonly clients: StoreClient[] = [];
+  private clientsMade = 0;
+  private lastSerial = 0;
+
+  constructor(cluster: SimulatedCluster, readShare: number) {
+    this.cluster = cluster;
+    this.chance = cluster.world.chance("workload");
+    this.readShare = readShare;
+    this.oracle = new StoreOracle(cluster.checks.history);
+    cluster.checks.application.onFirst = (entry, result) => this.oracle.applied(entry, result);
+  }
+
+  operate(): void {
+    const { chance } = this;
+    while (this.clients.length < clientsAtOnce) this.clients.push(this.connect());
+    const client = chance.pick(this.clients);
+    const choice = chance.fraction();
+    if (choice < 0.004) this.leave(client);
+    else if (client.underWay >= maxUnderWay) return;
+    else if (choice < this.readShare) void this.get(client.name, client.cluster, undefined, client);
+    else void this.put(client.name, client.cluster, undefined, client);
+  }
+
+  write(host: SimulatedHost, timeoutMs: number): Promise<boolean> {
+    const store = host.running?.store;
+    return store === undefined ? Promise.resolve(false) : this.put(host.name, store, timeoutMs);
+  }
+
+  read(host: SimulatedHost, timeoutMs: number): Promise<boolean> {
+    const store = host.running?.store;
+    return store === undefined ? Promise.resolve(false) : this.get(host.name, store, timeoutMs);
+  }
+
+  takesWrites(): boolean {
+    return true;
+  }
+
+  checkFinally(): void {
+    this.oracle.checkFinally();
+  }
+
+  /** Ends every client, waits for none. */
+  closeAll(): void {
+    for (const client of this.clients.splice(0)) void client.cluster.close();
+  }
+
+  connect(sessionTtlMs: number = 3_000): StoreClient {
+    const { world } = this.cluster;
+    this.clientsMade += 1;
+    const name = `k${this.clientsMade}`;
+    const process = world.process(name);
+    const random = world.chance(`client ${name}`);
+    const cluster = createCluster(
+      {
+        network: world.network.portOf(process, name),
+        clock: process.clock,
+        random,
+        logger: traceLogger(world, name),
+      },
+      {
+        endpoints: this.chance.shuffled(this.cluster.hosts).map((host) => host.address),
+        requestTimeoutMs: this.chance.pick([300, 1_000, 5_000]),
+        sessionTtlMs,
+        session: true,
+      },
+    );
+    return { name, process, cluster, underWay: 0 };
+  }
+
+  leave(client: StoreClient, isPolite: boolean = this.chance.happens(0.5)): void {
+    const { world, checks } = this.cluster;
+    const at = this.clients.indexOf(client);
+    if (at >= 0) this.clients.splice(at, 1);
+    world.trace.note(client.name, isPolite ? "leaves" : "vanishes");
+    checks.history.mark(isPolite ? "client left" : "client vanished");
+    if (isPolite) {
+      void client.cluster.close();
+      return;
+    }
+    // What it had under way is never told to anybody: unknown.
+    client.process.kill();
+    world.network.processEnded(client.process, this.chance.happens(0.5));
+  }
+
+  private async put(
+    name: string,
+    cluster: Cluster,
+    timeoutMs?: number,
+    client?: StoreClient,
+  ): Promise<boolean> {
+    this.lastSerial += 1;
+    const serial = this.lastSerial;
+    const key = this.chance.pick(keys);
+    const isConditional = this.chance.happens(0.2);
+    const floor = this.oracle.floor(key);
+    const toldBefore = this.oracle.told;
+    if (client !== undefined) client.underWay += 1;
+    try {
+      const { revision } = await cluster.kv.put(key, serial, {
+        ...(isConditional ? { ifRevision: floor.revision } : {}),
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      });
+      this.stats.acknowledged += 1;
+      this.oracle.wrote(name, key, serial, revision, toldBefore);
+      return true;
+    } catch (error) {
+      if (error instanceof ConflictError)
+        this.oracle.read(name, key, floor, error.currentRevision, undefined);
+      this.writeFailed(name, serial, error);
+      return error instanceof ConflictError;
+    } finally {
+      if (client !== undefined) client.underWay -= 1;
+    }
+  }
+
+  private writeFailed(name: string, serial: number, error: unknown): void {
+    if (!(error instanceof QuorateError)) throw error;
+    this.cluster.world.trace.note(name, `write ${serial} failed: ${error.code}, outcome ${error.outcome}`);
+    if (error.outcome === "none") {
+      this.stats.failed += 1;
+      this.oracle.didNotWrite(serial);
+    } else this.stats.unknown += 1;
+  }
+
+  private async get(
+    name: string,
+    cluster: Cluster,
+    timeoutMs?: number,
+    client?: StoreClient,
+  ): Promise<boolean> {
+    const key = this.chance.pick(keys);
+    const floor = this.oracle.floor(key);
+    if (client !== undefined) client.underWay += 1;
+    try {
+      const pair = await cluster.kv.get(key, timeoutMs === undefined ? {} : { timeoutMs });
+      this.stats.reads += 1;
+      const serial = pair === undefined ? undefined : (pair.value as number);
+      this.oracle.read(name, key, floor, pair?.modRevision ?? 0, serial);
+      return true;
+    } catch (error) {
+      if (!(error instanceof QuorateError)) throw error;
+      this.stats.readsFailed += 1;
+      return false;
+    } finally {
+      if (client !== undefined) client.underWay -= 1;
+    }
+  }
+}

@@ -1,0 +1,28 @@
+/** What clients do to a simulated cluster, and what they hold it to. */
+import type { SimulatedHost } from "../cluster/cluster.ts";
+
+export interface WorkloadStats {
+  acknowledged: number;
+  /** With a definite outcome: certainly not done. */
+  failed: number;
+  unknown: number;
+  reads: number;
+  readsFailed: number;
+}
+
+export function emptyStats(): WorkloadStats {
+  return { acknowledged: 0, failed: 0, unknown: 0, reads: 0, readsFailed: 0 };
+}
+
+export interface Workload {
+  readonly stats: WorkloadStats;
+  /** One more operation, chosen by chance. */
+  operate(): void;
+  /** One write, or linearizable read, through `host`; resolves with whether it worked. */
+  write(host: SimulatedHost, timeoutMs: number): Promise<boolean>;
+  read(host: SimulatedHost, timeoutMs: number): Promise<boolean>;
+  /** Whether a write through this node can work at all. */
+  takesWrites(host: SimulatedHost): boolean;
+  /** When all nodes are equal: what was acknowledged is there, what failed is not. `host` is one of them. */
+  checkFinally(host: SimulatedHost): void;
+}

@@ -1,0 +1,58 @@
+/**
+ * The world of one simulation: time, chance, wires, and the trace of all that happens in it.
+ *
+ * One event at a time: it runs, then every promise that it settled is followed to its end, then the next one. Chance
+ * comes from streams of their own, so that one more draw in one part moves nothing in another.
+ */
+import { SimulatedNetwork } from "../network/network.ts";
+import { Paths } from "../network/paths.ts";
+import { type Chance, chanceFrom } from "./chance.ts";
+import { SimulatedProcess } from "./process.ts";
+import { Timeline } from "./timeline.ts";
+import { Trace } from "./trace.ts";
+
+/** Taken before anything can replace it: the one real thing that a simulation waits for. */
+const nextMacrotask = setImmediate;
+
+export class World {
+  readonly seed: number;
+  readonly timeline: Timeline = new Timeline();
+  readonly trace: Trace;
+  readonly paths: Paths;
+  readonly network: SimulatedNetwork;
+  /** Events that have happened. */
+  events = 0;
+  private readonly origins: Chance;
+
+  constructor(
+    seed: number,
+    options: { readonly keptLines: number; readonly onLine?: (line: string) => void },
+  ) {
+    this.seed = seed;
+    this.trace = new Trace(this.timeline, options.keptLines, options.onLine);
+    this.paths = new Paths(this.chance("network"));
+    this.network = new SimulatedNetwork(this);
+    this.origins = this.chance("clock origins");
+  }
+
+  chance(stream: string): Chance {
+    return chanceFrom(this.seed, stream);
+  }
+
+  /** A process whose clock starts anywhere: nothing may compare the times of two. */
+  process(name: string): SimulatedProcess {
+    return new SimulatedProcess(name, this.timeline, this.origins.below(1_000_000));
+  }
+
+  /** Lets things happen until `untilMs`, or until `isDone` after an event. */
+  async run(untilMs: number, isDone: () => boolean = () => false): Promise<void> {
+    while (!isDone()) {
+      const run = this.timeline.next(untilMs);
+      if (run === undefined) return;
+      this.events += 1;
+      run();
+      // The event loop comes to its check phase only when no promise is left to follow.
+      await new Promise<void>((resolve) => nextMacrotask(resolve));
+    }
+  }
+}
