@@ -13,10 +13,14 @@ const [own, leader, ...others] = process.argv.slice(2).map(Number) as [number, n
 const leads = own === leader;
 const server = new WebSocketServer({ host: "127.0.0.1", port: own, perMessageDeflate: false });
 const outgoing = new Map<number, WebSocket>();
+const targets = leads ? others : [leader];
 
 function dial(port: number): void {
   const socket = new WebSocket(`ws://127.0.0.1:${port}`, { perMessageDeflate: false });
-  socket.on("open", () => outgoing.set(port, socket));
+  socket.on("open", () => {
+    outgoing.set(port, socket);
+    if (outgoing.size === targets.length) process.send?.("linked");
+  });
   socket.on("error", () => setTimeout(() => dial(port), heartbeatMs));
 }
 
@@ -25,7 +29,7 @@ server.on("connection", (socket) => {
     if (!leads) outgoing.get(leader)?.send(frame);
   });
 });
-for (const port of leads ? others : [leader]) dial(port);
+for (const port of targets) dial(port);
 if (leads) {
   setInterval(() => {
     for (const socket of outgoing.values()) socket.send(frame);

@@ -26,11 +26,18 @@ async function freeRange(count: number): Promise<number> {
 }
 
 async function measureQuorate(seconds: number): Promise<number> {
-  const command = fileURLToPath(import.meta.resolve("quorate/package.json")).replace("package.json", "bin/quorate.js");
+  const command = fileURLToPath(import.meta.resolve("quorate/package.json")).replace(
+    "package.json",
+    "bin/quorate.js",
+  );
   const basePort = String(await freeRange(3));
-  const supervisor = spawn(process.execPath, [command, "cluster", "--json", "--ephemeral", "--base-port", basePort], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const supervisor = spawn(
+    process.execPath,
+    [command, "cluster", "--json", "--ephemeral", "--base-port", basePort],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
   try {
     for await (const line of createInterface({ input: supervisor.stdout })) {
       const event = JSON.parse(line) as { event: string; nodes?: { pid: number }[] };
@@ -53,6 +60,7 @@ async function measureBare(seconds: number): Promise<number> {
     return fork(program, [port, ports[0], ...others].map(String));
   });
   try {
+    await Promise.all(children.map((child) => once(child, "message")));
     return await shareOfOneCore(
       children.map((child) => child.pid as number),
       seconds,
