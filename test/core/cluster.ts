@@ -174,6 +174,7 @@ export function createCluster(options: ClusterOptions): Cluster {
       boot: 1,
       ...options.disks?.[name],
     };
+    disk.entries = [...disk.entries];
     if (disk.term === 0) disk.term = disk.entries.at(-1)?.term ?? asTerm(0);
     boot(cluster, name, disk);
   }
