@@ -5,6 +5,7 @@ import { defaultBasePort } from "./clusterOptions.ts";
 import type { NodeView, SupervisorEvent } from "./supervisorEvents.ts";
 
 export interface ReporterOutput {
+  /** One line, or several that belong together. */
   line(text: string): void;
   problem(text: string): void;
   /** The nodes as they are now; undefined when they go. */
@@ -30,7 +31,7 @@ export function lineReporter(
         break;
       }
       case "ready":
-        for (const text of readyLines(event, context)) out.line(text);
+        out.line(readyLines(event, context).join("\n"));
         break;
       case "leader":
         out.line(`${event.id} leads in term ${event.term}`);
