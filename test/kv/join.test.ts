@@ -1,43 +1,232 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join as pathOf } from "node:path";
+import { connect } from "@quorate/client";
 import { join, type NodeCluster } from "@quorate/kv";
-import type { Network } from "@quorate/raft";
-import { memoryNetwork } from "@quorate/transport";
+import { type AssembledNode, assembleNode, type NodePorts } from "@quorate/kv/internal";
+import {
+  type LogStore,
+  type Network,
+  QuorateError,
+  silentLogger,
+  systemClock,
+  systemRandom,
+} from "@quorate/raft";
+import { MemoryBatchStore, MemorySlotFile, openLog } from "@quorate/storage/internal";
+import { memoryNetwork } from "@quorate/transport/links";
 import { afterEach, describe, expect, it } from "vitest";
+import { errorFrom } from "../client/fakeCluster.ts";
+import { deadline, until } from "../transport/world.ts";
 
-const started: NodeCluster[] = [];
+const started: { close(): Promise<void> }[] = [];
+const directories: string[] = [];
 
 afterEach(async () => {
   await Promise.all(started.splice(0).map((cluster) => cluster.close()));
+  for (const directory of directories.splice(0)) await rm(directory, { recursive: true, force: true });
 });
 
-async function started3(network: Network): Promise<NodeCluster[]> {
-  const peers = { a: "ws://10.0.0.1:7101", b: "ws://10.0.0.2:7101", c: "ws://10.0.0.3:7101" };
-  const clusters = await Promise.all(
-    Object.keys(peers).map((id) => join({ id, peers, memory: true, network, insecure: true })),
-  );
-  started.push(...clusters);
-  return clusters;
+function kept<T extends { close(): Promise<void> }>(cluster: T): T {
+  started.push(cluster);
+  return cluster;
 }
 
-describe("join", () => {
-  it("makes a whole cluster of one node in memory out of nothing but an id", async () => {
-    const cluster = await join({ id: "a" });
-    started.push(cluster);
+const peers = { a: "ws://10.0.0.1:7101", b: "ws://10.0.0.2:7101", c: "ws://10.0.0.3:7101" };
+
+async function three(network: Network): Promise<NodeCluster[]> {
+  const ids = Object.keys(peers);
+  return Promise.all(
+    ids.map(async (id) => kept(await join({ id, peers, memory: true, network, insecure: true }))),
+  );
+}
+
+async function leaderAmong(clusters: readonly NodeCluster[]): Promise<NodeCluster> {
+  const leads = (cluster: NodeCluster): boolean => cluster.node.status().role === "leader";
+  await until(() => clusters.some(leads), "a leader");
+  return clusters.find(leads) as NodeCluster;
+}
+
+describe("one node alone", () => {
+  it("is a whole cluster in memory, made of nothing but an id", async () => {
+    const cluster = kept(await join({ id: "a" }));
     const { revision } = await cluster.kv.put("jobs/1", { state: "new" });
-    const found = await cluster.kv.get("jobs/1");
-    expect(found).toMatchObject({
-      key: "jobs/1",
-      value: { state: "new" },
-      modRevision: revision,
-      version: 1,
-    });
-    const status = await cluster.status();
-    expect(status).toMatchObject({ leader: "a", nodes: [{ id: "a", role: "leader" }] });
+    expect(await cluster.kv.get("jobs/1")).toMatchObject({ value: { state: "new" }, modRevision: revision });
+    expect(await cluster.status()).toMatchObject({ leader: "a", nodes: [{ id: "a", role: "leader" }] });
   });
 
-  it("lets three nodes in one process agree", async () => {
-    const [a, b, c] = await started3(memoryNetwork());
-    const { revision } = await a!.kv.put("key", "value");
-    expect(await b!.kv.get("key")).toMatchObject({ value: "value", modRevision: revision });
-    expect(await c!.kv.get("key")).toMatchObject({ value: "value", modRevision: revision });
+  it("listens where the system lets it, and serves clients over WebSockets with the secret alone", async () => {
+    const secret = "a secret of this test";
+    const cluster = kept(await join({ id: "a", listen: "ws://127.0.0.1:0", secret }));
+    expect(cluster.node.address).toMatch(/^ws:\/\/127\.0\.0\.1:[1-9]\d*$/);
+    const endpoints = [cluster.node.address];
+    const client = kept(connect({ endpoints, secret }));
+    const { revision } = await client.kv.put("key", "value");
+    expect(await cluster.kv.get("key")).toMatchObject({ value: "value", modRevision: revision });
+    const stranger = kept(connect({ endpoints, secret: "another secret altogether" }));
+    expect(await errorFrom(stranger.kv.get("key"))).toMatchObject({ code: "REFUSED", outcome: "none" });
+  });
+
+  it("finds its data again", async () => {
+    const dataDir = await mkdtemp(pathOf(tmpdir(), "quorate-join-"));
+    directories.push(dataDir);
+    const first = await join({ id: "a", dataDir });
+    const { revision } = await first.kv.put("key", "value");
+    await first.close();
+    const second = kept(await join({ id: "a", dataDir }));
+    expect(await second.kv.get("key")).toMatchObject({ value: "value", modRevision: revision });
+    expect(await errorFrom(join({ id: "a", dataDir }))).toMatchObject({ code: "DIRECTORY_IN_USE" });
+  });
+});
+
+describe("three nodes", () => {
+  it("agree, and any of them reads what another has written", async () => {
+    const clusters = await three(memoryNetwork());
+    for (const [n, writer] of clusters.entries()) {
+      const { revision } = await writer.kv.put("key", n);
+      for (const reader of clusters) {
+        expect(await reader.kv.get("key")).toMatchObject({ value: n, modRevision: revision });
+      }
+    }
+    const status = await clusters[0]!.status();
+    expect(status.nodes.map((node) => node.id)).toEqual(["a", "b", "c"]);
+    expect(status.nodes.filter((node) => node.role === "leader")).toHaveLength(1);
+  });
+
+  it("go on when the leader closes: each write under way is executed exactly once", async () => {
+    const network = memoryNetwork();
+    const clusters = await three(network);
+    const leader = await leaderAmong(clusters);
+    const survivor = clusters.find((cluster) => cluster !== leader) as NodeCluster;
+    await survivor.kv.put("warm", 1);
+    const writes = Array.from({ length: 300 }, (_, n) => survivor.kv.put(`key/${n}`, n));
+    await leader.close();
+    const revisions = (await deadline(Promise.all(writes))).map(({ revision }) => revision);
+    expect(new Set(revisions).size).toBe(300);
+    const { entries } = await survivor.kv.list({ prefix: "key/" }, { limit: 1_000 });
+    expect(entries).toHaveLength(300);
+    expect(entries.every((entry) => entry.version === 1)).toBe(true);
+  });
+
+  it("without a majority acknowledge nothing and answer no linearizable read, and say none or unknown", async () => {
+    const clusters = await three(memoryNetwork());
+    await clusters[0]!.kv.put("key", 1);
+    const left = clusters[0]!;
+    await Promise.all(clusters.slice(1).map((cluster) => cluster.close()));
+    const [write, read] = [
+      await errorFrom(left.kv.put("key", 2, { timeoutMs: 800 })),
+      await errorFrom(left.kv.get("key", { timeoutMs: 800 })),
+    ];
+    expect(write).toMatchObject({ code: "TIMED_OUT" });
+    expect(read).toMatchObject({ code: "TIMED_OUT", outcome: "none" });
+    expect(await left.kv.get("key", { consistency: "local" })).toMatchObject({ value: 1 });
+  });
+});
+
+describe("close", () => {
+  it("ends the session, resolves closed, lets go of the network, and is idempotent", async () => {
+    const network = memoryNetwork();
+    const clusters = await three(network);
+    await Promise.all(clusters.map((cluster) => cluster.kv.put("key", 1)));
+    const [first, ...others] = clusters as [AssembledNode, ...AssembledNode[]];
+    expect(others[0]!.host.store.sessions.size).toBe(3);
+    const closed = first.close();
+    expect(first.close()).toBe(closed);
+    await closed;
+    await expect(first.node.closed).resolves.toBeUndefined();
+    await until(() => others.every(({ host }) => host.store.sessions.size === 2), "the session has ended");
+    expect(await errorFrom(first.kv.get("key"))).toMatchObject({ code: "CLOSED" });
+    const again = await network.listen(peers.a, () => ({ kind: "refuse", code: "TEST", reason: "A test." }));
+    await again.close();
+  });
+});
+
+describe("a node whose storage fails", () => {
+  it("stops, says why, and ends what is under way as unknown", async () => {
+    const disk = await brokenDisk();
+    const node = kept(await assembled({ log: disk.log }));
+    await node.kv.put("key", 1);
+    disk.fail();
+    const put = await errorFrom(node.kv.put("key", 2));
+    expect(put).toMatchObject({ code: "CLOSED", outcome: "unknown" });
+    expect(put.message).toContain("had to stop");
+    expect(await errorFrom(node.node.closed)).toMatchObject({ code: "STORAGE_FAILED" });
+    expect(node.server.connections).toBe(0);
+    expect(node.server.requestsUnderWay).toBe(0);
+  });
+});
+
+async function assembled(ports: Pick<NodePorts, "log">): Promise<AssembledNode> {
+  return assembleNode(
+    {
+      ...ports,
+      network: memoryNetwork(),
+      clock: systemClock(),
+      random: systemRandom(),
+      logger: silentLogger,
+    },
+    {
+      id: "a",
+      listen: undefined,
+      peers: undefined,
+      raft: { heartbeatMs: 50, electionTimeoutMinMs: 150, electionTimeoutMaxMs: 300 },
+      client: { requestTimeoutMs: 5_000, sessionTtlMs: 15_000, session: true },
+      pid: 1,
+    },
+  );
+}
+
+async function brokenDisk(): Promise<{ log: LogStore; fail(): void }> {
+  let isBroken = false;
+  const batches = new MemoryBatchStore();
+  const log = await openLog({
+    batches: {
+      write: (operations) =>
+        isBroken ? Promise.reject(new Error("EIO: i/o error, fsync")) : batches.write(operations),
+      get: (key) => batches.get(key),
+      range: (from, to, limit) => batches.range(from, to, limit),
+      close: () => batches.close(),
+    },
+    slots: new MemorySlotFile(),
+    nodeId: "a" as never,
+    random: systemRandom(),
+    location: "memory",
+    mayCreate: true,
+  });
+  return {
+    log,
+    fail() {
+      isBroken = true;
+    },
+  };
+}
+
+describe("options that make no sense", () => {
+  it("are refused before anything is opened, with the numbers in the message", async () => {
+    const one = { a: "ws://127.0.0.1:7101" };
+    const cases: [Parameters<typeof join>[0], RegExp][] = [
+      [{ id: "a b" }, /"a b" is no node id/],
+      [{ id: "a", memory: true, dataDir: "./data" }, /memory and dataDir \(\.\/data\) contradict/],
+      [{ id: "d", peers, memory: true }, /peers lists a, b, c, but not this node, d/],
+      [{ id: "a", peers, insecure: true }, /one of 3 and has no dataDir/],
+      [{ id: "a", peers: { ...peers, b: peers.a }, memory: true }, /a and b the same address/],
+      [{ id: "a", peers: { ...peers, b: "ws://10.0.0.2:0" }, memory: true }, /which port 0 becomes/],
+      [{ id: "a", peers: one, listen: "ws://127.0.0.1:0" }, /Port 0 is for a node alone/],
+      [{ id: "a", peers, memory: true }, /can be reached from other machines/],
+      [{ id: "a", listen: "ws://0.0.0.0:7101" }, /can be reached from other machines/],
+      [{ id: "a", heartbeatMs: 80 }, /heartbeatMs \(80\).*electionTimeoutMs\.min \(150\)/],
+      [{ id: "a", electionTimeoutMs: { min: 300, max: 300 } }, /min \(300\).*max \(300\)/],
+      [{ id: "a", sessionTtlMs: 1_100 }, /sessionTtlMs \(1100\).*\(300\), so 1200/],
+      [{ id: "a", requestTimeoutMs: 0 }, /requestTimeoutMs is 0/],
+    ];
+    for (const [options, sentence] of cases) {
+      const error = await errorFrom(join(options));
+      expect(error).toBeInstanceOf(QuorateError);
+      expect(error.code).toBe("INVALID_OPTIONS");
+      expect(error.message).toMatch(sentence);
+    }
+    const eight = Object.fromEntries([..."abcdefgh"].map((id, at) => [id, `ws://10.0.0.${at + 1}:7101`]));
+    expect((await errorFrom(join({ id: "a", peers: eight, memory: true }))).message).toMatch(
+      /8 nodes; at most 7/,
+    );
   });
 });

@@ -35,7 +35,7 @@ export function resolveClientOptions(options: ClientOptions): ResolvedClientOpti
   for (const endpoint of endpoints) {
     if (!/^wss?:\/\/[^\s/?#]+\/?$/.test(endpoint)) {
       throw invalid(
-        `the endpoint ${JSON.stringify(endpoint)} is no address: write it like ws://10.0.0.1:7101`,
+        `The endpoint ${JSON.stringify(endpoint)} is no address: write it like ws://10.0.0.1:7101`,
       );
     }
   }
@@ -52,5 +52,5 @@ export function resolveClientOptions(options: ClientOptions): ResolvedClientOpti
 }
 
 function invalid(sentence: string): QuorateError {
-  return new QuorateError("INVALID_OPTIONS", `${sentence[0]?.toUpperCase()}${sentence.slice(1)}.`);
+  return new QuorateError("INVALID_OPTIONS", `${sentence}.`);
 }

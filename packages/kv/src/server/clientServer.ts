@@ -76,6 +76,7 @@ class Server implements ClientServer {
         logger,
         sessions: () => sessions(host.store),
         ttlMs: (session) => sessionTtlMs(host.store, session),
+        count: () => host.store.sessions.size,
       },
       { ...options, ...options.limits },
     );

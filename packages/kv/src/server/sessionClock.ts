@@ -27,6 +27,8 @@ export interface SessionClockPorts {
   /** The living sessions and their TTLs, as applied now. */
   readonly sessions: () => ReadonlyMap<number, number>;
   readonly ttlMs: (session: number) => number | undefined;
+  /** How many sessions live. */
+  readonly count: () => number;
 }
 
 export interface SessionClockOptions {
@@ -90,6 +92,8 @@ export class SessionClock {
     if (office === undefined || ttlMs === undefined) return;
     const nowMs = this.#ports.clock.bootMs();
     office.heardMs.set(session, nowMs);
+    // Sessions that were closed leave here when the timer is due, and at the latest when they are most of the map.
+    if (office.heardMs.size > 2 * this.#ports.count() + 64) this.#forgetEnded(office);
     if (office.sinceMs !== undefined && nowMs + ttlMs < office.dueMs) this.#arm(office, nowMs + ttlMs);
   }
 
@@ -192,12 +196,17 @@ export class SessionClock {
     return Math.max(office.sinceMs ?? Number.POSITIVE_INFINITY, office.heardMs.get(session) ?? 0);
   }
 
+  #forgetEnded(office: Office): void {
+    for (const session of office.heardMs.keys()) {
+      if (this.#ports.ttlMs(session) === undefined) office.heardMs.delete(session);
+    }
+  }
+
   #armEarliest(office: Office): void {
-    const sessions = this.#ports.sessions();
-    for (const session of office.heardMs.keys()) if (!sessions.has(session)) office.heardMs.delete(session);
+    this.#forgetEnded(office);
     const soonMs = this.#ports.clock.bootMs() + this.#options.heartbeatMs;
     let dueMs = Number.POSITIVE_INFINITY;
-    for (const [session, ttlMs] of sessions) {
+    for (const [session, ttlMs] of this.#ports.sessions()) {
       if (office.expiring.has(session)) continue;
       const sessionDueMs = this.#silentSinceMs(office, session) + ttlMs;
       dueMs = Math.min(dueMs, office.arrived.has(session) ? Math.max(soonMs, sessionDueMs) : sessionDueMs);

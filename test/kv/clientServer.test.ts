@@ -1,0 +1,319 @@
+import { clientHello, readResponses, requestFrames } from "@quorate/client/internal";
+import { type Command, encodeProposal, type RequestBody, type Response } from "@quorate/client/protocol";
+import {
+  type ClientServer,
+  createClientServer,
+  createMachineHost,
+  defaultServerLimits,
+  type MachineHost,
+  type ServerLimits,
+} from "@quorate/kv/internal";
+import { type Channel, type ChannelHandlers, QuorateError, silentLogger } from "@quorate/raft";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type ManyTimers, manyTimers } from "../client/manyTimers.ts";
+import { settle } from "../transport/world.ts";
+import { FakeRaftNode, Gate } from "./fakeRaftNode.ts";
+
+/** The client's end of a connection, in the test's hands. */
+class Wire implements Channel {
+  bufferedBytes = 0;
+  closedBecause: string | undefined;
+  frames = 0;
+  readonly answers: Response[] = [];
+  #handlers: ChannelHandlers | undefined;
+  #nextId = 1;
+
+  open(handlers: ChannelHandlers): void {
+    this.#handlers = handlers;
+  }
+
+  send(frame: Uint8Array): void {
+    this.frames += 1;
+    this.answers.push(...(readResponses(frame) ?? []));
+  }
+
+  close(reason: string): void {
+    this.closedBecause ??= reason;
+  }
+
+  raw(bytes: Uint8Array): void {
+    this.#handlers?.frame(bytes);
+  }
+
+  ask(...bodies: RequestBody[]): void {
+    this.askWithin(5_000, ...bodies);
+  }
+
+  askWithin(timeoutMs: number, ...bodies: RequestBody[]): void {
+    const requests = bodies.map((body) => ({ id: this.#nextId++, timeoutMs, body }));
+    for (const frame of requestFrames(requests)) this.raw(frame);
+  }
+
+  hangUp(): void {
+    this.#handlers?.closed("remote", "the client is gone");
+  }
+
+  codes(): (string | undefined)[] {
+    return this.answers.map(({ body }) => (body.kind === "failed" ? body.failure.code : body.kind));
+  }
+}
+
+let clock: ManyTimers;
+let host: MachineHost;
+let node: FakeRaftNode;
+let server: ClientServer;
+
+beforeEach(() => serve());
+
+afterEach(() => {
+  server.close("the test is over");
+  expect(clock.timers).toBe(0);
+  expect(server.connections).toBe(0);
+  expect(server.requestsUnderWay).toBe(0);
+});
+
+function serve(limits: Partial<ServerLimits> = {}): void {
+  server?.close("another begins");
+  clock = manyTimers();
+  host = createMachineHost();
+  node = new FakeRaftNode(host.machine);
+  server = createClientServer(
+    { node, host, clock, logger: silentLogger },
+    {
+      pid: 42,
+      address: "ws://10.0.0.1:7101",
+      configuredPeers: { a: "ws://10.0.0.1:7101" },
+      heartbeatMs: 50,
+      electionTimeoutMinMs: 150,
+      electionTimeoutMaxMs: 300,
+      limits: { ...defaultServerLimits, ...limits },
+    },
+  );
+}
+
+function connected(): Wire {
+  const answer = server.accept(clientHello());
+  if (answer.kind === "refuse") throw new Error(answer.reason);
+  const wire = new Wire();
+  answer.opened(wire);
+  return wire;
+}
+
+function execute(command: Command): RequestBody {
+  return { kind: "execute", proposal: encodeProposal({ origin: { kind: "anonymous" }, command }) };
+}
+
+function put(key: string, bytes = 1): RequestBody {
+  const value = new Uint8Array(bytes);
+  return execute({ kind: "put", key, value, format: "bytes", condition: { kind: "none" } });
+}
+
+const get: RequestBody = { kind: "get", key: "key", consistency: "linearizable" };
+
+describe("a hello", () => {
+  it("of an unknown version is refused with both ranges", () => {
+    const answer = server.accept(clientHello({ min: 7, max: 9 }));
+    expect(answer).toMatchObject({ kind: "refuse", code: "VERSION" });
+    expect(answer.kind === "refuse" && answer.reason).toMatch(/7-9.*1-1/);
+  });
+
+  it("of somebody who is no client is refused", () => {
+    expect(server.accept({ role: "visitor" })).toMatchObject({ kind: "refuse", code: "ROLE" });
+  });
+
+  it("is refused when there are as many connections as there may be", () => {
+    serve({ maxConnections: 2 });
+    const first = connected();
+    connected();
+    expect(server.accept(clientHello())).toMatchObject({ kind: "refuse", code: "BUSY" });
+    first.hangUp();
+    expect(server.accept(clientHello())).toMatchObject({ kind: "accept" });
+  });
+});
+
+describe("a broken client", () => {
+  it("that sends random bytes loses its connection with a sentence, and others notice nothing", async () => {
+    const [broken, other] = [connected(), connected()];
+    broken.raw(Uint8Array.of(0xc1, 0xff, 0x00, 0x93));
+    expect(broken.closedBecause).toContain("no list of requests");
+    other.ask(put("key"));
+    await settle();
+    expect(other.codes()).toEqual(["executed"]);
+  });
+
+  it("that uses an id twice at once loses its connection", async () => {
+    node.onPropose = () => new Gate().promise;
+    const wire = connected();
+    const [frame] = requestFrames([{ id: 5, timeoutMs: 100, body: put("key") }]);
+    wire.raw(frame as Uint8Array);
+    wire.raw(frame as Uint8Array);
+    expect(wire.closedBecause).toContain("request 5 is under way already");
+  });
+
+  it("that goes away takes its requests with it", async () => {
+    const gate = new Gate();
+    node.onPropose = () => gate.promise;
+    const wire = connected();
+    wire.ask(put("key"), get);
+    expect(server.requestsUnderWay).toBe(2);
+    wire.hangUp();
+    expect(server.requestsUnderWay).toBe(0);
+    gate.open();
+    await settle();
+    expect(wire.answers).toEqual([]);
+  });
+});
+
+describe("answers", () => {
+  it("of a turn leave in one frame", async () => {
+    const wire = connected();
+    wire.ask(...Array.from({ length: 50 }, (_, n) => put(`key/${n}`)));
+    await settle();
+    expect(wire.answers).toHaveLength(50);
+    expect(wire.frames).toBe(1);
+  });
+
+  it("to reads of a turn cost one read index for all connections", async () => {
+    const wires = [connected(), connected(), connected()];
+    await settle();
+    const before = node.reads;
+    for (const wire of wires) wire.ask(get, get, { kind: "keepAlive", session: 1 });
+    await settle();
+    expect(wires.map((wire) => wire.answers.length)).toEqual([3, 3, 3]);
+    expect(node.reads).toBe(before + 1);
+  });
+
+  it("to local reads ask nobody", async () => {
+    node.commit((put("key") as Extract<RequestBody, { kind: "execute" }>).proposal);
+    await settle();
+    const before = node.reads;
+    node.onRead = () => Promise.reject(new QuorateError("NOT_LEADER", "No.", { retryable: true }));
+    const wire = connected();
+    wire.ask({ kind: "get", key: "key", consistency: "local" }, get);
+    await settle();
+    expect(wire.codes()).toEqual(["got", "NOT_LEADER"]);
+    expect(node.reads).toBe(before + 1);
+  });
+
+  it("show what was applied when the read index was confirmed, not what was when they were asked", async () => {
+    const gate = new Gate();
+    node.onRead = () => gate.promise;
+    const wire = connected();
+    wire.ask(get);
+    await settle();
+    node.commit((put("key") as Extract<RequestBody, { kind: "execute" }>).proposal);
+    gate.open();
+    await settle();
+    expect(wire.answers[0]?.body).toMatchObject({ kind: "got", revision: 1, pair: { key: "key" } });
+  });
+
+  it("say that a request got none in its time, once it is over", async () => {
+    const gate = new Gate();
+    node.onPropose = () => gate.promise;
+    const wire = connected();
+    wire.askWithin(300, put("key"));
+    await clock.pass(450);
+    expect(wire.answers[0]?.body).toMatchObject({
+      kind: "failed",
+      failure: { code: "TIMED_OUT", outcome: "unknown", retryable: true },
+    });
+    gate.open();
+    await settle();
+    expect(wire.answers).toHaveLength(1);
+  });
+
+  it("of a node that does not lead say where the leader is", async () => {
+    node.turnTo(2, false);
+    node.leaderAddress = "ws://10.0.0.2:7101";
+    const wire = connected();
+    wire.ask(put("key"), { kind: "keepAlive", session: 1 });
+    await settle();
+    for (const { body } of wire.answers) {
+      expect(body).toMatchObject({
+        kind: "failed",
+        failure: {
+          code: "NOT_LEADER",
+          outcome: "none",
+          retryable: true,
+          leaderEndpoint: "ws://10.0.0.2:7101",
+        },
+      });
+    }
+    expect(wire.answers).toHaveLength(2);
+  });
+});
+
+describe("commands that a client may not give", () => {
+  it("are refused before they are proposed", async () => {
+    const wire = connected();
+    wire.ask(
+      execute({ kind: "expireSession", session: 1, term: 1 }),
+      execute({ kind: "openSession", ttlMs: 1_199 }),
+      execute({ kind: "openSession", ttlMs: 1_200 }),
+    );
+    await settle();
+    expect(wire.codes()).toEqual(["INVALID_ARGUMENT", "INVALID_ARGUMENT", "executed"]);
+    const [, tooShort] = wire.answers;
+    expect(tooShort?.body.kind === "failed" && tooShort.body.failure.message).toMatch(/1199 ms.*1200/);
+    expect(node.proposed).toHaveLength(1);
+  });
+});
+
+describe("limits", () => {
+  it("on requests under way refuse those beyond, and only those", async () => {
+    serve({ maxRequestsPerConnection: 2, maxRequests: 3 });
+    const gate = new Gate();
+    node.onPropose = () => gate.promise;
+    const [one, two] = [connected(), connected()];
+    one.ask(put("a"), put("b"), put("c"));
+    two.ask(put("d"), put("e"));
+    await settle();
+    expect(one.codes()).toEqual(["OVERLOADED"]);
+    expect(two.codes()).toEqual(["OVERLOADED"]);
+    gate.open();
+    await settle();
+    expect(one.codes()).toEqual(["OVERLOADED", "executed", "executed"]);
+    expect(two.codes()).toEqual(["OVERLOADED", "executed"]);
+  });
+
+  it("hold answers back while the client does not read, and send them when it does", async () => {
+    serve({ busyBytes: 1_000, maxBufferedBytes: 100_000 });
+    const wire = connected();
+    wire.bufferedBytes = 2_000;
+    wire.ask(put("key"), get);
+    await settle();
+    expect(wire.answers).toEqual([]);
+    wire.bufferedBytes = 0;
+    await clock.pass(20);
+    expect(wire.codes().sort()).toEqual(["OVERLOADED", "executed"]);
+  });
+
+  it("end the connection of a client that never reads", async () => {
+    serve({ busyBytes: 1_000, maxBufferedBytes: 100_000, maxStalledMs: 500 });
+    const wire = connected();
+    wire.bufferedBytes = 2_000;
+    wire.ask(put("key"));
+    await clock.pass(600);
+    expect(wire.closedBecause).toContain("has not read its answers for 500 ms");
+    const other = connected();
+    other.bufferedBytes = 200_000;
+    other.ask(put("key"));
+    await settle();
+    expect(other.closedBecause).toContain("were not read by the client");
+  });
+});
+
+describe("close", () => {
+  it("ends every connection and refuses new ones, and what is decided later is told to nobody", async () => {
+    const gate = new Gate();
+    node.onPropose = () => gate.promise;
+    const wire = connected();
+    wire.ask(put("key"));
+    server.close("this node is closing");
+    expect(wire.closedBecause).toBe("this node is closing");
+    expect(server.accept(clientHello())).toMatchObject({ kind: "refuse", code: "CLOSING" });
+    gate.open();
+    await settle();
+    expect(wire.answers).toEqual([]);
+  });
+});

@@ -1,0 +1,267 @@
+import { type Command, decodeProposal, encodeProposal } from "@quorate/client/protocol";
+import { createMachineHost, type MachineHost, SessionClock } from "@quorate/kv/internal";
+import { isAlive, sessions, sessionTtlMs } from "@quorate/kv/machine";
+import { QuorateError, silentLogger } from "@quorate/raft";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type ManyTimers, manyTimers } from "../client/manyTimers.ts";
+import { settle } from "../transport/world.ts";
+import { FakeRaftNode, Gate } from "./fakeRaftNode.ts";
+
+const ttlMs = 4_000;
+const heartbeatMs = 50;
+
+let clock: ManyTimers;
+let host: MachineHost;
+let node: FakeRaftNode;
+let sessionClock: SessionClock;
+
+beforeEach(async () => {
+  clock = manyTimers();
+  host = createMachineHost();
+  node = new FakeRaftNode(host.machine);
+  sessionClock = start();
+  await settle();
+});
+
+afterEach(() => {
+  sessionClock.stop();
+  expect(clock.timers).toBe(0);
+  expect(node.listeners).toBe(0);
+});
+
+function start(): SessionClock {
+  const made = new SessionClock(
+    {
+      node,
+      clock,
+      logger: silentLogger,
+      sessions: () => sessions(host.store),
+      ttlMs: (session) => sessionTtlMs(host.store, session),
+      count: () => host.store.sessions.size,
+    },
+    { heartbeatMs, electionTimeoutMinMs: 150, maxExpiriesPerTurn: 8, maxExpiriesUnderWay: 16 },
+  );
+  host.onSessionOpened = (session) => made.opened(session);
+  return made;
+}
+
+function commit(command: Command): number {
+  const { result } = node.commit(encodeProposal({ origin: { kind: "anonymous" }, command }));
+  return result.kind === "sessionOpened" ? result.session : 0;
+}
+
+function open(): number {
+  return commit({ kind: "openSession", ttlMs });
+}
+
+async function keepAlive(session: number): Promise<string> {
+  const judge = sessionClock.keepAlive(session);
+  return judge(await node.readIndex());
+}
+
+function expiries(): number[] {
+  const found: number[] = [];
+  for (const data of node.proposed) {
+    const decoded = decodeProposal(data);
+    if (decoded.kind === "proposal" && decoded.proposal.command.kind === "expireSession") {
+      found.push(decoded.proposal.command.session);
+    }
+  }
+  return found;
+}
+
+describe("a silent session", () => {
+  it("ends after its time to live, counted from its opening, and not before", async () => {
+    const session = open();
+    await clock.pass(ttlMs - 1);
+    expect(isAlive(host.store, session)).toBe(true);
+    await clock.pass(2 * heartbeatMs);
+    expect(isAlive(host.store, session)).toBe(false);
+    expect(expiries()).toEqual([session]);
+  });
+
+  it("is counted from the arrival of its last confirmed keep-alive", async () => {
+    const session = open();
+    await clock.pass(3_000);
+    expect(await keepAlive(session)).toBe("alive");
+    await clock.pass(ttlMs - 1);
+    expect(isAlive(host.store, session)).toBe(true);
+    await clock.pass(2 * heartbeatMs);
+    expect(isAlive(host.store, session)).toBe(false);
+    expect(await keepAlive(session)).toBe("ended");
+  });
+
+  it("is let live while a keep-alive of it has arrived and waits for its quorum", async () => {
+    const session = open();
+    await clock.pass(ttlMs - 10);
+    const judge = sessionClock.keepAlive(session);
+    await clock.pass(500);
+    expect(isAlive(host.store, session)).toBe(true);
+    expect(judge(await node.readIndex())).toBe("alive");
+    await clock.pass(ttlMs - 600);
+    expect(isAlive(host.store, session)).toBe(true);
+    await clock.pass(500);
+    expect(isAlive(host.store, session)).toBe(false);
+  });
+
+  it("is not saved by a keep-alive whose quorum did not answer", async () => {
+    const session = open();
+    await clock.pass(ttlMs - 10);
+    expect(sessionClock.keepAlive(session)(undefined)).toBe("notNow");
+    await clock.pass(200);
+    expect(isAlive(host.store, session)).toBe(false);
+  });
+});
+
+describe("from the turn in which an expiry is proposed", () => {
+  it("no keep-alive of that session is confirmed, others are", async () => {
+    const [silent, other] = [open(), open()];
+    await clock.pass(3_000);
+    await keepAlive(other);
+    const gate = new Gate();
+    node.onPropose = () => gate.promise;
+    await clock.pass(1_200);
+    expect(expiries()).toEqual([silent]);
+    expect(isAlive(host.store, silent)).toBe(true);
+    expect(await keepAlive(silent)).toBe("notNow");
+    expect(await keepAlive(other)).toBe("alive");
+    gate.open();
+    await settle();
+    expect(await keepAlive(silent)).toBe("ended");
+  });
+
+  it("a keep-alive that arrived before and is confirmed after is not confirmed either", async () => {
+    const session = open();
+    const gate = new Gate();
+    node.onPropose = () => gate.promise;
+    await clock.pass(ttlMs + 100);
+    const judge = sessionClock.keepAlive(session);
+    expect(judge(await node.readIndex())).toBe("notNow");
+    gate.open();
+  });
+});
+
+describe("a failed expiry", () => {
+  it("is proposed again", async () => {
+    const session = open();
+    let failures = 2;
+    node.onPropose = () => {
+      if (failures === 0) return undefined;
+      failures -= 1;
+      return Promise.reject(new QuorateError("OVERLOADED", "Too much.", { retryable: true }));
+    };
+    await clock.pass(ttlMs + 1_000);
+    expect(expiries()).toEqual([session, session, session]);
+    expect(isAlive(host.store, session)).toBe(false);
+  });
+});
+
+describe("a change of leader", () => {
+  it("gives every session a whole time to live from when the new leader took office", async () => {
+    const session = open();
+    await clock.pass(ttlMs - 100);
+    node.turnTo(2, false);
+    await clock.pass(300);
+    node.turnTo(3, true);
+    await clock.pass(ttlMs - 10);
+    expect(isAlive(host.store, session)).toBe(true);
+    await clock.pass(200);
+    expect(isAlive(host.store, session)).toBe(false);
+  });
+
+  it("leaves nothing behind on the old one, which ends and confirms nothing", async () => {
+    const session = open();
+    node.turnTo(2, false);
+    expect(sessionClock.isInOffice).toBe(false);
+    expect(sessionClock.tracked).toBe(0);
+    expect(clock.timers).toBe(0);
+    expect(await keepAlive(session)).toBe("notLeader");
+    await clock.pass(3 * ttlMs);
+    expect(expiries()).toEqual([]);
+  });
+
+  it("between a keep-alive's arrival and its quorum lets it be confirmed by neither", async () => {
+    const session = open();
+    const judge = sessionClock.keepAlive(session);
+    const point = await node.readIndex();
+    node.turnTo(2, true);
+    await settle();
+    expect(judge(point)).toBe("notLeader");
+    expect(judge(await node.readIndex())).toBe("notLeader");
+  });
+
+  it("while an expiry is under way lets it end nobody in the next term", async () => {
+    const session = open();
+    const gate = new Gate();
+    node.onPropose = () => gate.promise;
+    await clock.pass(ttlMs + 100);
+    expect(expiries()).toEqual([session]);
+    node.turnTo(2, true);
+    node.commit(node.proposed[0] as Uint8Array);
+    expect(isAlive(host.store, session)).toBe(true);
+    gate.fail(new QuorateError("PROPOSAL_LOST", "Lost.", { outcome: "unknown" }));
+    await settle();
+    expect(await keepAlive(session)).toBe("alive");
+  });
+});
+
+describe("a leader that stood still", () => {
+  it("confirms its office and hears what has arrived before it ends anybody", async () => {
+    const session = open();
+    await clock.pass(100);
+    const readsBefore = node.reads;
+    clock.stall(60_000);
+    // The keep-alives that waited in the sockets are read in the next poll phase.
+    const judge = sessionClock.keepAlive(session);
+    expect(judge(await node.readIndex())).toBe("alive");
+    await clock.pass(1_000);
+    expect(isAlive(host.store, session)).toBe(true);
+    expect(node.reads).toBeGreaterThan(readsBefore);
+  });
+
+  it("ends nobody when another leads by now", async () => {
+    const session = open();
+    await clock.pass(100);
+    node.onRead = () => Promise.reject(new QuorateError("NOT_LEADER", "Deposed.", { retryable: true }));
+    clock.stall(60_000);
+    await clock.pass(500);
+    expect(expiries()).toEqual([]);
+    node.turnTo(2, false);
+    await clock.pass(1_000);
+    expect(isAlive(host.store, session)).toBe(true);
+  });
+
+  it("begins anew when it stands still between the confirmation and the sweep", async () => {
+    const session = open();
+    await clock.pass(ttlMs + 10);
+    clock.stall(1_000);
+    await settle();
+    expect(expiries()).toEqual([]);
+    await clock.pass(100);
+    expect(expiries()).toEqual([session]);
+  });
+});
+
+describe("a crowd that falls silent together", () => {
+  it("is ended in portions, all of it", async () => {
+    for (let n = 0; n < 100; n += 1) open();
+    await clock.pass(ttlMs + heartbeatMs);
+    expect(expiries().length).toBeLessThanOrEqual(8);
+    await clock.pass(100 * heartbeatMs);
+    expect(host.store.sessions.size).toBe(0);
+    expect(expiries()).toHaveLength(100);
+    expect(sessionClock.tracked).toBe(0);
+  });
+});
+
+describe("sessions that come and go", () => {
+  it("leave nothing in the clock", async () => {
+    for (let n = 0; n < 5_000; n += 1) {
+      const session = open();
+      commit({ kind: "closeSession", session });
+      expect(sessionClock.tracked).toBeLessThan(100);
+    }
+    await clock.pass(ttlMs + 100);
+    expect(sessionClock.tracked).toBe(0);
+  });
+});
