@@ -3,7 +3,7 @@
  * be up in a fraction of a second. Must import nothing else statically. All errors end here, as a sentence on
  * standard error and an exit code.
  */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { type Invocation, parseInvocation } from "./arguments.ts";
 import { exitCodeOf, exitCodes, quorateError, sentenceOf } from "./exitCodes.ts";
 import { UsageError } from "./usageError.ts";
@@ -65,8 +65,7 @@ function report(error: unknown, args: readonly string[]): void {
 }
 
 async function main(args: readonly string[]): Promise<void> {
-  // So that `ps` shows a node as what was typed, whatever started it.
-  if (args[0] === "node") process.title = ["quorate", ...args].join(" ");
+  if (args[0] === "node") showAs(["quorate", ...args]);
   // Who reads our output may go away (`| head`): no reason to fail.
   process.stdout.on("error", ignoreBrokenPipe);
   process.stderr.on("error", ignoreBrokenPipe);
@@ -79,6 +78,17 @@ async function main(args: readonly string[]): Promise<void> {
     report(error, args);
   } finally {
     clearInterval(alive);
+  }
+}
+
+/** `ps` then shows a node as what was typed, whatever started it. */
+function showAs(words: readonly string[]): void {
+  process.title = words.join(" ");
+  try {
+    // The title also became the process's short name, blanks and all, which confuses readers of /proc/PID/stat.
+    writeFileSync("/proc/self/comm", "quorate");
+  } catch {
+    // There is no such file here, nor a short name to set right.
   }
 }
 
