@@ -1,9 +1,9 @@
 /**
- * Cores in memory, for tests that want every step in their own hands: a queue of messages, disks that finish a write
- * only when told to, and one clock.
+ * Cores in memory, for tests that want every step in their own hands: a queue of messages, disks that finish
+ * a write only when told to, and one clock.
  *
- * What is checked by itself: every message leaves only after what backs it is on its sender's disk. Nothing here waits,
- * and nothing is decided by chance.
+ * What is checked by itself: every message leaves only after what backs it is on its sender's disk. Nothing
+ * here waits, and nothing is decided by chance.
  */
 import {
   asIndex,

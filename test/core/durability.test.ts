@@ -1,7 +1,8 @@
 /**
  * Promises leave after the write that backs them, and what does not need the disk does not wait for it.
  *
- * Writes finish only when a test says so (`finishWrite`); the harness checks every message against its sender's disk.
+ * Writes finish only when a test says so (`finishWrite`); the harness checks every message against its
+ * sender's disk.
  */
 import { asIndex, asTerm } from "@quorate/raft";
 import { describe, expect, it } from "vitest";

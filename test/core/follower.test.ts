@@ -1,4 +1,7 @@
-/** What a follower takes from appends and heartbeats: truncation, commit bounds, hints, and its log against an array. */
+/**
+ * What a follower takes from appends and heartbeats: truncation, commit bounds, hints, and its log against an
+ * array.
+ */
 import {
   asIndex,
   asTerm,
@@ -201,7 +204,9 @@ const aStep: fc.Arbitrary<Step> = fc.record({
   slow: fc.boolean(),
 });
 
-/** The plain model: the log is an array, a leader of each term cuts it where it likes above the commit index. */
+/**
+ * The plain model: the log is an array, a leader of each term cuts it where it likes above the commit index.
+ */
 function applyStep(cluster: Cluster, model: Entry[], at: { term: number; commit: number }, next: Step): void {
   const { state } = nodeOf(cluster, "a");
   const prev = Math.min(model.length, Math.max(at.commit, next.newTerm ? next.prev : model.length));

@@ -1,6 +1,7 @@
 /**
- * What must be true of every history, checked at the event that establishes it and against all that ever happened, not
- * by comparing present states (two published specifications hold "invariants" that legal states of Raft break).
+ * What must be true of every history, checked at the event that establishes it and against all that ever
+ * happened, not by comparing present states (two published specifications hold "invariants" that legal states
+ * of Raft break).
  */
 import {
   cachedEntries,
@@ -32,7 +33,10 @@ interface Before {
 
 export interface History {
   readonly leaders: Map<Term, MemberId>;
-  /** (index, term) → the entry and the term of the one before it: by induction, equal here is equal all the way down. */
+  /**
+   * (index, term) → the entry and the term of the one before it: by induction, equal here is equal all the
+   * way down.
+   */
   readonly entries: Map<string, string>;
   readonly votes: Map<string, MemberId>;
   readonly committed: Committed[];

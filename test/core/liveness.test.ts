@@ -1,4 +1,7 @@
-/** Pre-vote, check-quorum, stickiness and pauses: that there is always one leader soon, and no more of them than needed. */
+/**
+ * Pre-vote, check-quorum, stickiness and pauses: that there is always one leader soon, and no more of them
+ * than needed.
+ */
 import { asTerm, type Role } from "@quorate/raft";
 import { describe, expect, it } from "vitest";
 import {

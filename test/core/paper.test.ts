@@ -1,6 +1,6 @@
 /**
- * The Raft paper (Ongaro and Ousterhout, ATC 2014, extended version), sentence by sentence: a title says what the
- * paper says, the test shows that a core does it.
+ * The Raft paper (Ongaro and Ousterhout, ATC 2014, extended version), sentence by sentence: a title says what
+ * the paper says, the test shows that a core does it.
  */
 import { asIndex, asTerm, type Entry, type Message } from "@quorate/raft";
 import { describe, expect, it } from "vitest";
@@ -378,7 +378,8 @@ describe("§5.3 Log replication", () => {
       e: [1, 1, 1, 4, 4, 4, 4],
       f: [1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3],
     };
-    // How often the leader may have to ask before the logs agree: once, and once more for each conflicting term.
+    // How often the leader may have to ask before the logs agree: once, and once more for each conflicting
+    // term.
     const probes: Record<string, number> = { a: 2, b: 2, c: 1, d: 1, e: 2, f: 2 };
     for (const [name, terms] of Object.entries(followers)) {
       const cluster = createCluster({
@@ -450,7 +451,9 @@ describe("§5.4 Safety", () => {
   //   S5   1        1 3*     1 3       1 3*     1 3
   const servers = ["s1", "s2", "s3", "s4", "s5"];
 
-  /** Figure 8 (c): S1 leads term 4 and has brought entry 2 of term 2 to a majority, but no entry of its own. */
+  /**
+   * Figure 8 (c): S1 leads term 4 and has brought entry 2 of term 2 to a majority, but no entry of its own.
+   */
   function figure8c(): Cluster {
     const cluster = createCluster({
       nodes: servers,

@@ -1,4 +1,7 @@
-/** Replication to one follower: probing, windows, losses that are found out, sessions, and entries from the log store. */
+/**
+ * Replication to one follower: probing, windows, losses that are found out, sessions, and entries from the
+ * log store.
+ */
 import { asIndex, asTerm, type Effects, type Progress } from "@quorate/raft";
 import { describe, expect, it } from "vitest";
 import {

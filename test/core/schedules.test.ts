@@ -1,6 +1,7 @@
 /**
- * Schedules that chance draws: messages lost, doubled and overtaken, slow disks, crashes that lose what was not
- * written, partitions, pauses. Safety is checked at every turn; then everything heals and the cluster must recover.
+ * Schedules that chance draws: messages lost, doubled and overtaken, slow disks, crashes that lose what was
+ * not written, partitions, pauses. Safety is checked at every turn; then everything heals and the cluster
+ * must recover.
  */
 import { createRandom, nextBetween, type RandomState } from "@quorate/raft";
 import { describe, expect, it } from "vitest";

@@ -1,5 +1,6 @@
 /**
- * The commit index: how it rises, on a leader by counting, on a follower by what it was told and has verified.
+ * The commit index: how it rises, on a leader by counting, on a follower by what it was told and has
+ * verified.
  *
  * It never falls within a start, and never passes the end of the log.
  */
@@ -10,8 +11,9 @@ import type { LeadingState, RaftState } from "./state.ts";
 import { asIndex, type Index, type MemberId } from "./types.ts";
 
 /**
- * Commits what a quorum holds durably, provided that it is of this leader's own term: entries of older terms commit
- * with it, never by count (§5.4.2, Figure 8). The leader counts itself like any other, by its own disk.
+ * Commits what a quorum holds durably, provided that it is of this leader's own term: entries of older terms
+ * commit with it, never by count (§5.4.2, Figure 8). The leader counts itself like any other, by its own
+ * disk.
  */
 export function commitByCount(state: RaftState, leading: LeadingState): void {
   const matchOf = (id: MemberId): number =>

@@ -1,8 +1,8 @@
 /**
  * A configuration as bytes: what an entry of kind `configuration` and the record of birth hold.
  *
- * JSON in ASCII, one byte a character, so that no text codec is needed here. What is read back is checked field by
- * field: a configuration that is not understood must never be taken for another.
+ * JSON in ASCII, one byte a character, so that no text codec is needed here. What is read back is checked
+ * field by field: a configuration that is not understood must never be taken for another.
  */
 import { type Configuration, isMemberId, type Member, type MemberId } from "./types.ts";
 

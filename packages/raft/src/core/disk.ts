@@ -1,8 +1,8 @@
 /**
  * What is on disk, what is on its way there, and what the next write has to carry.
  *
- * At most one write is out. A truncation cuts the claims of the write that is out as well, so that its completion
- * never marks an overwritten entry durable (the ABA case of asynchronous storage writes).
+ * At most one write is out. A truncation cuts the claims of the write that is out as well, so that its
+ * completion never marks an overwritten entry durable (the ABA case of asynchronous storage writes).
  */
 import type { Persist } from "./contract.ts";
 import { invariant } from "./invariant.ts";

@@ -1,5 +1,6 @@
 /**
- * The asking side of an election: from the election timeout over the pre-vote to the vote (§5.2, Dissertation §9.6).
+ * The asking side of an election: from the election timeout over the pre-vote to the vote (§5.2, Dissertation
+ * §9.6).
  *
  * A candidate's own vote counts like any other: once it is durable.
  */
@@ -13,8 +14,8 @@ import { armElectionTimer } from "./timers.ts";
 import { asTerm, type MemberId } from "./types.ts";
 
 /**
- * No leader was heard for an election timeout, or the candidacy came to nothing. While term or vote wait for a slow
- * disk no new round starts: the last one has not begun yet (RATIS-980).
+ * No leader was heard for an election timeout, or the candidacy came to nothing. While term or vote wait for
+ * a slow disk no new round starts: the last one has not begun yet (RATIS-980).
  */
 export function onElectionTimeout(state: RaftState): void {
   const { durable } = state.disk;
@@ -85,7 +86,9 @@ function countVote(state: RaftState, from: MemberId, granted: boolean): void {
   }
 }
 
-/** It cannot be won any more. The timer runs on: the next round begins no sooner than without the refusals. */
+/**
+ * It cannot be won any more. The timer runs on: the next round begins no sooner than without the refusals.
+ */
 function loseElection(state: RaftState): void {
   const { deadlineMs } = state.election;
   becomeFollower(state, state.currentTerm, undefined);

@@ -1,8 +1,8 @@
 /**
  * The follower's side of replication: what it takes from its leader, and what it says to it (§5.3).
  *
- * An ack claims only what appends of this session verified **and** what is durable here. Nothing at or below the commit
- * index is ever cut.
+ * An ack claims only what appends of this session verified **and** what is durable here. Nothing at or below
+ * the commit index is ever cut.
  */
 import { commitUpTo } from "./commit.ts";
 import { noteTruncation } from "./disk.ts";
@@ -30,12 +30,15 @@ export function onAppendRequest(state: RaftState, from: MemberId, request: Appen
   const { following } = state;
   if (end > following.verified) following.verified = asIndex(end);
   commitUpTo(state, asIndex(Math.min(request.commitIndex, end)));
-  // With entries on their way to the disk, the ack of their write says more. The first one of a session goes at once:
-  // it ends the leader's probing.
+  // With entries on their way to the disk, the ack of their write says more. The first one of a session goes
+  // at once: it ends the leader's probing.
   if (end <= state.disk.durableIndex || following.acked < 0) following.ackOwed = true;
 }
 
-/** Answered at once: the disk must not depose a leader. It commits no more than appends of this session verified. */
+/**
+ * Answered at once: the disk must not depose a leader. It commits no more than appends of this session
+ * verified.
+ */
 export function onHeartbeat(state: RaftState, from: MemberId, heartbeat: Heartbeat): void {
   hearLeader(state, from);
   const { session, token, commitIndex } = heartbeat;
@@ -43,7 +46,8 @@ export function onHeartbeat(state: RaftState, from: MemberId, heartbeat: Heartbe
   if (!enterSession(state, session)) return;
   const { verified } = state.following;
   commitUpTo(state, asIndex(Math.min(commitIndex, verified)));
-  // The leader believes in more than we know of: we were restarted since. Let it probe, or we never learn what commits.
+  // The leader believes in more than we know of: we were restarted since. Let it probe, or we never learn
+  // what commits.
   if (commitIndex > Math.max(verified, state.commitIndex)) reject(state, commitIndex, state.currentTerm);
 }
 
@@ -65,7 +69,10 @@ function enterSession(state: RaftState, session: number): boolean {
   return session === state.following.session;
 }
 
-/** Entries that follow one another, in terms that the leader can have. Anything else is no append and gets no answer. */
+/**
+ * Entries that follow one another, in terms that the leader can have. Anything else is no append and gets no
+ * answer.
+ */
 function isWellFormed(request: AppendRequest): boolean {
   let index: number = request.prevIndex;
   let term: Term = request.prevTerm;

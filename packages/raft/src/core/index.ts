@@ -1,16 +1,15 @@
 /**
  * The pure Raft core.
  *
- *    tick, received, proposed, readRequested,        ┌────────────┐      persist   one atomic write, one at a time
- *    persisted, loaded, applied            ────────▶ │ RaftState  │ ───▶ send      what may leave now
- *                                            step    │            │      loads     entries to read for slow followers
- *    each with nowMs                                 │ plain data │      commitIndex, proposals, reads, roleChange
- *                                                    └────────────┘      nextDeadlineMs
- *                                                      takeEffects, once a turn
+ *   tick, received, proposed,            ┌────────────┐       persist      one atomic write, one at a time
+ *   readRequested, persisted,    ──────▶ │ RaftState  │ ────▶ send         what may leave now
+ *   loaded, applied               step   │            │       loads        entries to read for slow followers
+ *                                        │ plain data │       commitIndex, proposals, reads, roleChange
+ *   each with nowMs                      └────────────┘       nextDeadlineMs
+ *                                                       takeEffects, once a turn
  *
  * It has no clock, no chance, no socket and no disk of its own, and it must never get one.
  */
-
 import { cachedFrom } from "./log.ts";
 import type { RaftState } from "./state.ts";
 import type { Entry, Index } from "./types.ts";
@@ -41,8 +40,8 @@ export { step, takeEffects } from "./step.ts";
 export * from "./types.ts";
 
 /**
- * Entries `from`..`to` (inclusive), at most `maxBytes` of data but at least one. Undefined when `from` is not in memory
- * any more: then it is durable, and the log store has it.
+ * Entries `from`..`to` (inclusive), at most `maxBytes` of data but at least one. Undefined when `from` is not
+ * in memory any more: then it is durable, and the log store has it.
  */
 export function cachedEntries(
   state: RaftState,

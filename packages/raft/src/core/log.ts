@@ -1,8 +1,8 @@
 /**
  * The log in memory: the terms of all entries as runs, the last entries themselves, and the configurations.
  *
- * No cost here grows with the length of the log. Entries that left the tail are in the log store. This file knows
- * nothing of the disk, of commitment or of roles: who truncates has checked that it may.
+ * No cost here grows with the length of the log. Entries that left the tail are in the log store. This file
+ * knows nothing of the disk, of commitment or of roles: who truncates has checked that it may.
  */
 import { decodeConfiguration } from "./configuration.ts";
 import type { RestoredState } from "./contract.ts";
@@ -76,8 +76,8 @@ function runAt(log: LogState, index: Index): number {
 }
 
 /**
- * The last index at or before `index` whose term is at most `term`: where two logs may still agree. Both sides of a
- * rejected append use it, so that a probe skips a whole term (§5.3, last paragraphs).
+ * The last index at or before `index` whose term is at most `term`: where two logs may still agree. Both
+ * sides of a rejected append use it, so that a probe skips a whole term (§5.3, last paragraphs).
  */
 export function lastIndexOfTermAtMost(log: LogState, index: Index, term: Term): Index {
   let found = Math.min(index, log.lastIndex);
@@ -130,8 +130,8 @@ export function firstCachedIndex(log: LogState): Index {
 }
 
 /**
- * Entries `from`..`to` (inclusive), at most `maxBytes` of data but at least one; fewer where the log ends. Undefined
- * when `from` is no longer in memory.
+ * Entries `from`..`to` (inclusive), at most `maxBytes` of data but at least one; fewer where the log ends.
+ * Undefined when `from` is no longer in memory.
  */
 export function cachedFrom(
   log: LogState,
@@ -154,7 +154,10 @@ export function cachedFrom(
   return log.tail.slice(start, end);
 }
 
-/** Lets go of entries up to `limit` while more than `maxBytes` are in memory. The caller knows that they are durable. */
+/**
+ * Lets go of entries up to `limit` while more than `maxBytes` are in memory. The caller knows that they are
+ * durable.
+ */
 export function trimCache(log: LogState, limit: Index, maxBytes: number): void {
   let first = firstCachedIndex(log) as number;
   while (log.tailBytes > maxBytes && first <= limit) {

@@ -1,8 +1,9 @@
 /**
- * Where every message goes: at once when its truth does not hang on a write, else it waits for the write that backs it.
+ * Where every message goes: at once when its truth does not hang on a write, else it waits for the write that
+ * backs it.
  *
- * A vote and a request for votes need term and vote on disk; every other message needs its term there. Acks are built
- * from durable indexes only. Nothing else in the core decides when something may leave.
+ * A vote and a request for votes need term and vote on disk; every other message needs its term there. Acks
+ * are built from durable indexes only. Nothing else in the core decides when something may leave.
  */
 import type { Envelope } from "./contract.ts";
 import { writeThatHolds } from "./disk.ts";
@@ -22,7 +23,9 @@ function promisesVote(message: Message): boolean {
   return message.kind === "voteRequest" || (message.kind === "voteResponse" && message.granted);
 }
 
-/** While a write takes its time, the newest message of a kind replaces the one before: what waits is bounded. */
+/**
+ * While a write takes its time, the newest message of a kind replaces the one before: what waits is bounded.
+ */
 function wait(outbox: Outbox, sequence: number, envelope: Envelope): void {
   const { kind } = envelope.message;
   if (kind !== "readIndexRequest") {

@@ -96,7 +96,10 @@ export function raiseMatch(peer: Progress, match: Index): boolean {
   return news;
 }
 
-/** The probe's previous entry is matched. What the probe carried counts as sent; if it was lost, that is found out. */
+/**
+ * The probe's previous entry is matched. What the probe carried counts as sent; if it was lost, that is found
+ * out.
+ */
 function enterReplicate(peer: Progress): void {
   const sent = peer.inflight[0]?.lastIndex ?? 0;
   peer.mode = "replicate";

@@ -1,8 +1,8 @@
 /**
  * The arithmetic of quorums, over a `Configuration` and never over a bare count.
  *
- * This file and the type are all that a joint configuration will change. A member that is not a voter is never asked
- * for, so what it answered cannot count, be it a leader outside its own configuration.
+ * This file and the type are all that a joint configuration will change. A member that is not a voter is
+ * never asked for, so what it answered cannot count, be it a leader outside its own configuration.
  */
 import type { Configuration, MemberId } from "./types.ts";
 
@@ -22,8 +22,9 @@ export function hasQuorum(configuration: Configuration, has: (id: MemberId) => b
 }
 
 /**
- * The highest value that a quorum has reached: of match indexes the index that may commit, of times the moment since
- * which a quorum was heard. Sorted anew each time, for nothing is then kept that could lose its order (openraft#1802).
+ * The highest value that a quorum has reached: of match indexes the index that may commit, of times the
+ * moment since which a quorum was heard. Sorted anew each time, for nothing is then kept that could lose its
+ * order (openraft#1802).
  */
 export function reachedByQuorum(configuration: Configuration, reached: (id: MemberId) => number): number {
   const values: number[] = [];

@@ -1,8 +1,8 @@
 /**
  * A small seeded generator (sfc32, public domain by Chris Doty-Humphrey) whose state is plain data.
  *
- * The state is part of `RaftState`, so that a run is repeated by its seed. It spreads timeouts; it is no secret and
- * must never be used for one.
+ * The state is part of `RaftState`, so that a run is repeated by its seed. It spreads timeouts; it is no
+ * secret and must never be used for one.
  */
 export interface RandomState {
   a: number;

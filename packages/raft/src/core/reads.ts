@@ -1,9 +1,9 @@
 /**
  * Linearizable reads by ReadIndex (Dissertation §6.4).
  *
- * A round is confirmed by a quorum that answers a token which the leader made after the round's reads had arrived. The
- * token rises with each round of a term and is never taken from a request, so that no late or repeated answer can
- * confirm a read that came after it (etcd#20418).
+ * A round is confirmed by a quorum that answers a token which the leader made after the round's reads had
+ * arrived. The token rises with each round of a term and is never taken from a request, so that no late or
+ * repeated answer can confirm a read that came after it (etcd#20418).
  */
 import type { RefusalReason } from "./contract.ts";
 import { configurationOf } from "./log.ts";
@@ -55,8 +55,8 @@ function respond(
 }
 
 /**
- * At the end of a turn: all reads that wait become one round, unless one is under way or nothing of this term is
- * committed yet, for until then the leader may not know the newest commit index (etcd#7331).
+ * At the end of a turn: all reads that wait become one round, unless one is under way or nothing of this term
+ * is committed yet, for until then the leader may not know the newest commit index (etcd#7331).
  */
 export function startReadRound(state: RaftState, leading: LeadingState): void {
   if (leading.readRound !== undefined || leading.readsWaiting.length === 0) return;

@@ -1,8 +1,10 @@
 /**
- * The leader's side of replication: what it sends to each follower, and what it learns from the answers (§5.3).
+ * The leader's side of replication: what it sends to each follower, and what it learns from the answers
+ * (§5.3).
  *
- * Nothing is sent while events are taken in; `flushLeader` sends once at the end of a turn, so that all proposals of a
- * turn share one append a peer. Whatever may be lost on the way is found out again by the next heartbeat.
+ * Nothing is sent while events are taken in; `flushLeader` sends once at the end of a turn, so that all
+ * proposals of a turn share one append a peer. Whatever may be lost on the way is found out again by the next
+ * heartbeat.
  */
 import { commitByCount } from "./commit.ts";
 import type { Load, RefusalReason } from "./contract.ts";
@@ -75,7 +77,8 @@ function onRejected(
   const { rejectedIndex, hintIndex, hintTerm } = result;
   if (rejectedIndex === 0) return; // index 0 is equal in every log
   if (rejectedIndex <= peer.match) {
-    // Late, or the follower lost what it had acknowledged. A new session tells: in it, nothing old is believed.
+    // Late, or the follower lost what it had acknowledged. A new session tells: in it, nothing old is
+    // believed.
     leading.session += 1;
     beginSession(peer, leading.session);
     return;

@@ -1,8 +1,9 @@
 /**
- * The four roles and every change between them (paper, Figure 4, with the pre-candidate of Dissertation §9.6).
+ * The four roles and every change between them (paper, Figure 4, with the pre-candidate of Dissertation
+ * §9.6).
  *
- * The vote goes only when the term rises, whatever the role (CCF#5891). What belongs to a role ends with it, reads
- * first.
+ * The vote goes only when the term rises, whatever the role (CCF#5891). What belongs to a role ends with it,
+ * reads first.
  */
 import { invariant } from "./invariant.ts";
 import { appendEntry, configurationOf, type LogState } from "./log.ts";
@@ -15,7 +16,9 @@ import { asIndex, asTerm, type EntryKind, type Index, type MemberId, type Term }
 
 const noData = new Uint8Array(0);
 
-/** Follows `leader` in `term`, or nobody yet. The election timer runs on for one that was a follower already. */
+/**
+ * Follows `leader` in `term`, or nobody yet. The election timer runs on for one that was a follower already.
+ */
 export function becomeFollower(state: RaftState, term: Term, leader: MemberId | undefined): void {
   const wasFollower = state.role === "follower";
   const changes = term !== state.currentTerm || leader !== state.leader;
@@ -40,7 +43,10 @@ function adoptTerm(state: RaftState, term: Term): void {
   state.vote = undefined;
 }
 
-/** Neither term nor vote change. The leader that was not heard is forgotten: it must not make us refuse others. */
+/**
+ * Neither term nor vote change. The leader that was not heard is forgotten: it must not make us refuse
+ * others.
+ */
 export function becomePreCandidate(state: RaftState): void {
   becomeFollower(state, state.currentTerm, undefined);
   state.role = "preCandidate";

@@ -64,7 +64,9 @@ export interface FollowingState {
   ackOwed: boolean;
 }
 
-/** Reads that this follower asks its leader about. They end with the leader's answer, its term, or by time. */
+/**
+ * Reads that this follower asks its leader about. They end with the leader's answer, its term, or by time.
+ */
 export interface ForwardingState {
   /** Of the last request of this boot. */
   counter: number;

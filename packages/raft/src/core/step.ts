@@ -1,7 +1,9 @@
 /**
- * One event in, effects out. This page is the whole of the control flow: who is asked about what, in which order.
+ * One event in, effects out. This page is the whole of the control flow: who is asked about what, in which
+ * order.
  *
- * `step` only changes the state; whatever is to leave is gathered, and `takeEffects` hands it out once a turn.
+ * `step` only changes the state; whatever is to leave is gathered, and `takeEffects` hands it out once a
+ * turn.
  */
 import type { Effects, Event, RoleChange } from "./contract.ts";
 import { nextWrite } from "./disk.ts";
@@ -66,7 +68,10 @@ function onTick(state: RaftState): void {
   else if (state.nowMs >= state.election.deadlineMs) onElectionTimeout(state);
 }
 
-/** A leader that a quorum has not answered for an election timeout keeps nobody waiting for it (openraft#2080). */
+/**
+ * A leader that a quorum has not answered for an election timeout keeps nobody waiting for it
+ * (openraft#2080).
+ */
 function onLeaderTick(state: RaftState, leading: LeadingState): void {
   const { nowMs, options } = state;
   if (nowMs >= leading.quorumCheckMs) {
@@ -135,8 +140,8 @@ function receive(state: RaftState, from: MemberId, message: Message): void {
 }
 
 /**
- * Whoever hears of a higher term follows in it (§5.1). Not so for a term that is only proposed, nor for a request for
- * votes, which a node that hears its leader refuses untouched.
+ * Whoever hears of a higher term follows in it (§5.1). Not so for a term that is only proposed, nor for a
+ * request for votes, which a node that hears its leader refuses untouched.
  */
 function teachesTerm(message: Message): boolean {
   if (message.kind === "preVoteResponse") return !message.granted;
@@ -189,7 +194,9 @@ function roleChange(state: RaftState): RoleChange | undefined {
   return outbox.toldRole;
 }
 
-/** Applied entries go first. A state machine that lags reads from the log store rather than fill the memory. */
+/**
+ * Applied entries go first. A state machine that lags reads from the log store rather than fill the memory.
+ */
 function trimMemory(state: RaftState): void {
   const { maxCachedBytes, maxUncommittedBytes } = state.options;
   const settled = Math.min(state.disk.durableIndex, state.commitIndex);

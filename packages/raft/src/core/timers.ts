@@ -1,8 +1,9 @@
 /**
- * The timers of a core: deadlines in its state, acted on by a `tick` alone, and told outside as one next deadline.
+ * The timers of a core: deadlines in its state, acted on by a `tick` alone, and told outside as one next
+ * deadline.
  *
- * A core asks to be stepped at least every half of the shortest election timeout. A gap longer than that whole timeout
- * is therefore a pause of the process, whose timers say nothing about the others.
+ * A core asks to be stepped at least every half of the shortest election timeout. A gap longer than that
+ * whole timeout is therefore a pause of the process, whose timers say nothing about the others.
  */
 
 import { nextBetween } from "./random.ts";
@@ -17,8 +18,9 @@ export function armElectionTimer(state: RaftState): void {
 }
 
 /**
- * True while a leader is known that was heard within the shortest election timeout: then nobody else is needed. A leader
- * that asks for votes itself has lost its office and is no reason to refuse it (hashicorp/raft#606).
+ * True while a leader is known that was heard within the shortest election timeout: then nobody else is
+ * needed. A leader that asks for votes itself has lost its office and is no reason to refuse it
+ * (hashicorp/raft#606).
  */
 export function hasLiveLeader(state: RaftState, asker: MemberId): boolean {
   if (state.role === "leader") return true;

@@ -1,6 +1,6 @@
 /**
- * The answering side of an election. An answer depends on term, log, liveness of the leader and muteness alone, not on
- * who is in our configuration, for we may be the one who has not heard of a change.
+ * The answering side of an election. An answer depends on term, log, liveness of the leader and muteness
+ * alone, not on who is in our configuration, for we may be the one who has not heard of a change.
  *
  * Every refusal is said, with our own term, so that whoever lags behind catches up (etcd#8243).
  */
