@@ -47,7 +47,13 @@ function openWriter(level: LogLevel, nodeId: string): { log: Pino; flush: () => 
   const options = { level, base: { node: nodeId } };
   if (process.stderr.isTTY) {
     const pretty = load("pino-pretty") as typeof import("pino-pretty");
-    const stream = pretty({ destination: 2, sync: true, ignore: "node", translateTime: "SYS:HH:MM:ss.l" });
+    const stream = pretty({
+      destination: 2,
+      sync: true,
+      singleLine: true,
+      ignore: "node",
+      translateTime: "SYS:HH:MM:ss.l",
+    });
     return { log: makePino(options, stream), flush: () => {} };
   }
   const destination = makePino.destination({ fd: 2, sync: false, maxLength: backlogBytesMax });
