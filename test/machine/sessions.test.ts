@@ -210,8 +210,11 @@ describe("a command of a session", () => {
       log.runIn({ session, sequence, ackedBelow: 1 }, remove("absent"));
     }
     expect(answers()).toHaveLength(sessionWindow);
-    log.runIn({ session, sequence: 1_000, ackedBelow: 1_000 }, remove("absent"));
+    log.runIn({ session, sequence: 1_010, ackedBelow: 1_000 }, remove("absent"));
     expect(answers()).toEqual(Array.from({ length: 25 }, (_, n) => 1_000 + n));
+    log.runIn({ session, sequence: 1_500, ackedBelow: 1_023 }, remove("absent"));
+    log.runIn({ session, sequence: 1_501, ackedBelow: 1_500 }, remove("absent"));
+    expect(answers()).toEqual([1_500, 1_501]);
     log.runIn({ session, sequence: 2 ** 53 - 1, ackedBelow: 2 ** 53 - 1 }, remove("absent"));
     expect(answers()).toEqual([2 ** 53 - 1]);
   });
