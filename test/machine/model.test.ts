@@ -1,4 +1,4 @@
-/** The machine against the simplest thing that could be right: a `Map`, and a list of what every command answered. */
+/** The machine against the simplest thing that could be right: a `Map`, and what each command answered. */
 import {
   type Command,
   type CommandResult,

@@ -1,3 +1,4 @@
+/** Sessions begin and end, and each of their commands runs once, whatever the network does with its copies. */
 import {
   type Command,
   type CommandResult,
@@ -229,7 +230,7 @@ describe("a command of a session", () => {
   });
 });
 
-/** Deliveries of a client's commands 1 to `count`: each at least once, some often, in any order within the window. */
+/** A client's commands 1 to `count` as they arrive: each at least once, some often, in any order. */
 const deliveries = fc
   .integer({ min: 1, max: 12 })
   .chain((count) =>

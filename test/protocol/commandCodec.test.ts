@@ -1,3 +1,4 @@
+/** Proposals as bytes: the way there and back, one encoding each, and a reason for everything that is refused. */
 import {
   type Command,
   decodeProposal,

@@ -1,3 +1,4 @@
+/** The pure UTF-8 against the platform's, and byte strings against the bytes that they stand for. */
 import {
   byteStringOf,
   bytesOf,
