@@ -16,7 +16,7 @@ describe("kills under load", () => {
   it("leave every node a voter with everything acknowledged: 200 kills, 50 of them of all nodes", async () => {
     await using cluster = await RealCluster.start({ size: 3 });
     const clients = await Promise.all([cluster.client(), cluster.client()]);
-    const load = new Load({ clients, prefix: "kill/", perSecond: 200, requestTimeoutMs: 30_000 });
+    const load = new Load({ clients, prefix: "kill/", perSecond: 40, requestTimeoutMs: 30_000 });
     await load.progress(100);
     await killUnderLoad(cluster, load, { kills: 200, ofAll: 50, seed });
     const records = await load.stop();

@@ -46,8 +46,8 @@ async function verdictOn(cluster: RealCluster, node: NodeProcess): Promise<Verdi
 describe("a node that comes back after", () => {
   it.each(damages)("%s", async (title, damage) => {
     await using cluster = await RealCluster.start({ size: 3 });
-    const load = new Load({ clients: [await cluster.client()], prefix: "kept/", perSecond: 300 });
-    await load.progress(150);
+    const load = new Load({ clients: [await cluster.client()], prefix: "kept/", perSecond: 150 });
+    await load.progress(60);
     const leader = await cluster.leader();
     const [node, other] = cluster.nodes.filter((candidate) => candidate !== leader) as [
       NodeProcess,
@@ -61,7 +61,7 @@ describe("a node that comes back after", () => {
     // Opening makes LevelDB write what it holds into an .ldb file; what comes after goes to the next .log file.
     node.start();
     await cluster.healthy();
-    await load.progress(150);
+    await load.progress(60);
     await node.kill();
     await cp(other.spec.dataDir, others, { recursive: true });
     await rm(join(others, "log", "LOCK"), { force: true });

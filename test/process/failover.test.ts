@@ -32,7 +32,7 @@ describe("a killed leader", () => {
   it.each([3, 5] as const)("of %i nodes costs no acknowledged write, and a short gap", async (size) => {
     await using cluster = await RealCluster.start({ size });
     const clients = await Promise.all([cluster.client(), cluster.client()]);
-    const load = new Load({ clients, prefix: "load/", perSecond: 200 });
+    const load = new Load({ clients, prefix: "load/", perSecond: 150 });
     await load.progress(100);
     const spans: { fromMs: number; toMs: number }[] = [];
     for (let kill = 0; kill < kills; kill += 1) spans.push(await killLeader(cluster, load));

@@ -17,7 +17,7 @@ describe("a write that the disk refuses", () => {
       await using cluster = await RealCluster.prepare({ size: 3 });
       const limited = role === "leader" ? cluster.nodes : cluster.nodes.slice(0, 1);
       for (const node of cluster.nodes)
-        node.start(limited.includes(node) ? { wrap: belowFileLimit(192) } : {});
+        node.start(limited.includes(node) ? { wrap: belowFileLimit(96) } : {});
       await cluster.healthy();
       const victim = role === "leader" ? await cluster.leader() : cluster.node("a");
       for (const node of limited) {

@@ -10,7 +10,7 @@ describe("kills under load", () => {
   it("leave every node a voter with everything acknowledged: 20 kills, 5 of them of all nodes", async () => {
     await using cluster = await RealCluster.start({ size: 3 });
     const clients = [await cluster.client()];
-    const load = new Load({ clients, prefix: "kill/", perSecond: 200 });
+    const load = new Load({ clients, prefix: "kill/", perSecond: 60 });
     await load.progress(50);
     await killUnderLoad(cluster, load, { kills: 20, ofAll: 5, seed: 1 });
     const records = await load.stop();

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { NodeProcess } from "./rig/nodeProcess.ts";
+import { sealed } from "./rig/nodeSpeaker.ts";
 import { freePortBlock } from "./rig/ports.ts";
 import { RealCluster } from "./rig/realCluster.ts";
 import { until, within } from "./rig/waiting.ts";
@@ -153,10 +154,13 @@ describe("a stranger", () => {
     },
   );
 
-  it("that sends frames of random bytes loses its connection", async () => {
+  it.each([
+    ["random bytes", (size: number) => randomBytes(size)],
+    ["random bytes with the right checksum", (size: number) => sealed(randomBytes(size))],
+  ])("that sends frames of %s loses its connection", async (_what, frameOf) => {
     for (const size of [1, 10, 1_000, 100_000]) {
       const socket = await connection(cluster.node("a").spec.listen);
-      socket.send(randomBytes(size));
+      socket.send(frameOf(size));
       await closed(socket);
     }
     await expectUndisturbed();

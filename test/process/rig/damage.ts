@@ -44,10 +44,15 @@ async function flipAt(file: Awaited<ReturnType<typeof open>>, position: number):
   await file.write(byte, 0, 1, position);
 }
 
-async function flipSlots(directory: string, slots: readonly number[]): Promise<void> {
+/** A slot holds its record twice: damaging one copy is not the same as damaging both. */
+async function flipSlots(directory: string, slots: readonly number[], copies: 1 | 2): Promise<void> {
   const file = await open(join(directory, "witness"), "r+");
   try {
-    for (const slot of slots) await flipAt(file, slot * slotBytes + 20);
+    for (const slot of slots) {
+      for (let copy = 0; copy < copies; copy += 1) {
+        await flipAt(file, slot * slotBytes + copy * (slotBytes / 2) + 20);
+      }
+    }
   } finally {
     await file.close();
   }
@@ -77,9 +82,11 @@ export const damages: readonly (readonly [title: string, damage: Damage])[] = [
   ["the .log file emptied", async ({ own }) => truncate(await largest(own, ".log"), 0)],
   ["the .log file deleted", async ({ own }) => rm(await largest(own, ".log"))],
   ["one byte of an .ldb file flipped", async ({ own }) => flipByte(await largest(own, ".ldb"), 0.4)],
-  ["the first witness slot flipped", async ({ own }) => flipSlots(own, [0])],
-  ["the second witness slot flipped", async ({ own }) => flipSlots(own, [1])],
-  ["both witness slots flipped", async ({ own }) => flipSlots(own, [0, 1])],
+  ["one byte of one witness slot flipped", async ({ own }) => flipSlots(own, [0], 1)],
+  ["one byte of both witness slots flipped", async ({ own }) => flipSlots(own, [0, 1], 1)],
+  ["the first witness slot ruined", async ({ own }) => flipSlots(own, [0], 2)],
+  ["the second witness slot ruined", async ({ own }) => flipSlots(own, [1], 2)],
+  ["both witness slots ruined", async ({ own }) => flipSlots(own, [0, 1], 2)],
   ["the witness file deleted", async ({ own }) => rm(join(own, "witness"))],
   ["the directory wiped", async ({ own }) => rm(own, { recursive: true })],
   ["the directory put back from an older copy", async ({ own, older }) => replaceBy(older, own)],

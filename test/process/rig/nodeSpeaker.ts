@@ -2,6 +2,7 @@
  * One node by itself: its own status, its own applied data, its own answers, whoever leads. Speaks the client protocol
  * over a bare WebSocket, so that no client's routing and retrying stands between the test and the node.
  */
+import { crc32 } from "node:zlib";
 import {
   decodeUtf8,
   encodeProposal,
@@ -95,7 +96,7 @@ export class NodeSpeaker {
     const socket = await within(`a connection to ${this.#address}`, this.#connected(), answerMs);
     const id = this.#nextId++;
     const answer = new Promise<ResponseBody>((resolve) => this.#pending.set(id, resolve));
-    socket.send(packr.pack(requestsToWire([{ id, timeoutMs: answerMs, body }])));
+    socket.send(sealed(packr.pack(requestsToWire([{ id, timeoutMs: answerMs, body }]))));
     try {
       return await within(`an answer of ${this.#address}`, answer, answerMs);
     } finally {
@@ -115,7 +116,8 @@ export class NodeSpeaker {
     });
     this.#socket = socket;
     socket.on("message", (data: Buffer) => {
-      for (const { id, body } of responsesFromWire(packr.unpack(data)) ?? []) this.#pending.get(id)?.(body);
+      for (const { id, body } of responsesFromWire(packr.unpack(data.subarray(4))) ?? [])
+        this.#pending.get(id)?.(body);
     });
     return new Promise((resolve, reject) => {
       socket.once("open", () => resolve(socket));
@@ -123,6 +125,14 @@ export class NodeSpeaker {
       socket.on("close", () => reject(new Error(`${this.#address} closed the connection`)));
     });
   }
+}
+
+/** With its checksum in front, as every frame is. */
+export function sealed(frame: Uint8Array): Buffer {
+  const bytes = Buffer.alloc(4 + frame.length);
+  bytes.writeUInt32BE(crc32(frame), 0);
+  bytes.set(frame, 4);
+  return bytes;
 }
 
 function asFound(pair: StoredPair): FoundPair {

@@ -6,6 +6,7 @@
 import { type Logger, QuorateError, silentLogger } from "@quorate/raft";
 import { maxFrameBytes } from "../limits.ts";
 import { isLoopback, parseAddress } from "../network/address.ts";
+import { sealBytes } from "./sealedFrame.ts";
 
 /** PEM texts. */
 export interface TlsOptions {
@@ -65,7 +66,7 @@ export function socketSettings(options: ResolvedOptions): {
 } {
   return {
     perMessageDeflate: false,
-    maxPayload: options.maxFrameBytes,
+    maxPayload: options.maxFrameBytes + sealBytes,
     closeTimeout: options.closeTimeoutMs,
   };
 }

@@ -1,5 +1,5 @@
 /**
- * A channel over one WebSocket. Frames are handed over at once, in both directions, and never copied or kept.
+ * A channel over one WebSocket. Frames are handed over at once, in both directions, and never kept.
  *
  * It is paused until its owner opens it, so that nothing is delivered to nobody. Why it ended is told from
  * what happened first: our close, the other side's FIN or RST, or a failure.
@@ -9,9 +9,11 @@ import type { Channel, ChannelHandlers, CloseCause } from "@quorate/raft";
 import type { RawData, WebSocket } from "ws";
 import { asText } from "../codec/fields.ts";
 import type { Liveness, Living } from "./liveness.ts";
+import { seal, unseal } from "./sealedFrame.ts";
 
 /** WebSocket codes for a close (RFC 6455 §7.4.1). */
 const normalClosure = 1_000;
+const protocolError = 1_002;
 const unsupportedData = 1_003;
 
 const maxCloseReasonBytes = 120;
@@ -60,7 +62,7 @@ export class WebSocketChannel implements Channel, Living {
   }
 
   send(frame: Uint8Array): void {
-    if (this.#end === undefined) this.#webSocket.send(frame);
+    if (this.#end === undefined) this.#webSocket.send(seal(frame));
   }
 
   get bufferedBytes(): number {
@@ -86,8 +88,13 @@ export class WebSocketChannel implements Channel, Living {
 
   #received(data: RawData, isBinary: boolean): void {
     if (this.#end !== undefined) return;
-    if (isBinary) this.#handlers?.frame(data as Buffer);
-    else this.#finish({ cause: "failed", reason: "the other side sent text" }, unsupportedData);
+    if (!isBinary) {
+      this.#finish({ cause: "failed", reason: "the other side sent text" }, unsupportedData);
+      return;
+    }
+    const frame = unseal(data as Buffer);
+    if (frame !== undefined) this.#handlers?.frame(frame);
+    else this.#finish({ cause: "failed", reason: "a frame was damaged on its way here" }, protocolError);
   }
 
   #finish(end: End, code: number): void {
