@@ -1,4 +1,4 @@
-/** Keys, conditions, revisions and lists of the machine, as its users meet them; and that no entry makes it throw. */
+/** Keys, conditions, revisions and lists of the machine; and that no entry makes it throw. */
 import { keyAfter, prefixRange, type StoredPair } from "@quorate/client/protocol";
 import { createStore, getPair, hashState, listPairs, pairCount, revision } from "@quorate/kv/machine";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-/** Sessions begin and end, and each of their commands runs once, whatever the network does with its copies. */
+/** Sessions begin and end, and each of their commands runs once, in whatever copies it arrives. */
 import {
   type Command,
   type CommandResult,

@@ -1,4 +1,4 @@
-/** Proposals as bytes: the way there and back, one encoding each, and a reason for everything that is refused. */
+/** Proposals as bytes: there and back, one encoding each, and a reason for all that is refused. */
 import {
   type Command,
   decodeProposal,

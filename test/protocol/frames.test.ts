@@ -1,4 +1,4 @@
-/** Requests and responses on the wire: whole through the packer, and nothing of a wrong shape ever comes in. */
+/** Requests and responses on the wire: whole through the packer, and nothing misshapen comes in. */
 import {
   failure,
   maxListLimit,
