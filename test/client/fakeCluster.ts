@@ -98,6 +98,13 @@ export class FakeNode {
   }
 }
 
+interface ConnectOptions {
+  session?: boolean;
+  endpoints?: readonly string[];
+  sessionTtlMs?: number;
+  preferredEndpoint?: string;
+}
+
 export class FakeCluster {
   readonly network = memoryNetwork();
   readonly clock: ManyTimers = manyTimers();
@@ -155,13 +162,14 @@ export class FakeCluster {
     return failed("NOT_LEADER", { retryable: true, leaderEndpoint });
   }
 
-  connect(
-    options: { session?: boolean; endpoints?: readonly string[]; sessionTtlMs?: number } = {},
-  ): ClientCluster {
-    const { endpoints = this.nodes.map((node) => node.endpoint), ...rest } = options;
+  connect(options: ConnectOptions = {}): ClientCluster {
+    const { endpoints = this.nodes.map((node) => node.endpoint), preferredEndpoint, ...rest } = options;
     return createCluster(
       { network: this.network, clock: this.clock, random: seededRandom(7), logger: silentLogger },
-      resolveClientOptions({ endpoints, ...rest }),
+      {
+        ...resolveClientOptions({ endpoints, ...rest }),
+        ...(preferredEndpoint === undefined ? {} : { preferredEndpoint }),
+      },
     );
   }
 

@@ -1,3 +1,4 @@
+/** What a call says of its outcome when answers are lost, time runs out, a signal aborts, or the object closes. */
 import { getEventListeners } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
 import { settle } from "../transport/world.ts";

@@ -1,3 +1,4 @@
+/** How a client finds nodes, leaves those that do not serve it, and never asks in a hot loop. In virtual time. */
 import { afterEach, describe, expect, it } from "vitest";
 import { settle } from "../transport/world.ts";
 import { errorFrom, FakeCluster, failed, passing } from "./fakeCluster.ts";
@@ -19,6 +20,8 @@ describe("a client", () => {
     await using cluster = nodes.connect({ endpoints: [nodes.node("a").endpoint] });
     await cluster.kv.put("n", 1);
     expect(nodes.node("c").commands("put")).toBe(1);
+    await settle();
+    expect(nodes.nodes.map((node) => node.connections)).toEqual([0, 0, 1]);
     await nodes.node("a").stop();
     nodes.elect("b");
     await passing(nodes.clock, 1_000, cluster.kv.put("n", 2));
@@ -130,6 +133,34 @@ describe("a client", () => {
           : honest();
     }
     expect(await passing(nodes.clock, 1_000, cluster.kv.get("n"))).toMatchObject({ value: 1 });
+  });
+
+  it("returns to the node that it prefers soon after that can serve reads again", async () => {
+    nodes = await FakeCluster.start(3);
+    const own = nodes.node("b");
+    await using cluster = nodes.connect({ preferredEndpoint: own.endpoint });
+    const reads = (): number => own.asked.filter((body) => body.kind === "get").length;
+    await cluster.kv.get("n");
+    expect(reads()).toBe(1);
+    own.behave = (request, honest) =>
+      request.body.kind === "get" ? failed("NOT_LEADER", { retryable: true }) : honest();
+    for (let n = 0; n < 5; n += 1) await passing(nodes.clock, 100, cluster.kv.get("n"));
+    expect(reads()).toBe(2);
+    own.behave = (_request, honest) => honest();
+    await nodes.clock.pass(2_000);
+    await cluster.kv.get("n");
+    expect(reads()).toBe(3);
+  });
+
+  it("makes at most 16,384 calls at once", async () => {
+    nodes = await FakeCluster.start(1);
+    const cluster = nodes.connect();
+    await cluster.kv.get("n");
+    nodes.node("a").behave = () => "silence";
+    const reads = Array.from({ length: 16_385 }, () => errorFrom(cluster.kv.get("n")));
+    expect(await reads.at(-1)).toMatchObject({ code: "OVERLOADED", outcome: "none", retryable: true });
+    await cluster.close();
+    expect(await reads[0]).toMatchObject({ code: "CLOSED" });
   });
 
   it("is refused by a node of another version with both versions in the message", async () => {

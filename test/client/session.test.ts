@@ -1,3 +1,4 @@
+/** Writes that are executed once: sequences, their window, renewals, and what happens when the session has ended. */
 import { decodeProposal, type RequestBody } from "@quorate/client/protocol";
 import { afterEach, describe, expect, it } from "vitest";
 import { settle } from "../transport/world.ts";

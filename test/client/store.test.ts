@@ -1,3 +1,4 @@
+/** The store as its users call it: values, conditions, pages, and arguments that are refused at once. */
 import { ConflictError } from "@quorate/client";
 import type { ClientCluster } from "@quorate/client/internal";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

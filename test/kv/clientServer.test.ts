@@ -1,3 +1,4 @@
+/** The server of the client protocol, frame by frame, on a node whose Raft does what the test says. */
 import { clientHello, readResponses, requestFrames } from "@quorate/client/internal";
 import { type Command, encodeProposal, type RequestBody, type Response } from "@quorate/client/protocol";
 import {

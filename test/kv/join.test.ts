@@ -1,3 +1,4 @@
+/** Nodes joined in this process: the real runtime, storage and links, mostly over a network in memory. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join as pathOf } from "node:path";

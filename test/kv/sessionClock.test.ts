@@ -1,7 +1,8 @@
+/** The clock that ends silent sessions, in virtual time, on a leader that does what the test says. */
 import { type Command, decodeProposal, encodeProposal } from "@quorate/client/protocol";
 import { createMachineHost, type MachineHost, SessionClock } from "@quorate/kv/internal";
 import { isAlive, sessions, sessionTtlMs } from "@quorate/kv/machine";
-import { QuorateError, silentLogger } from "@quorate/raft";
+import { asTerm, QuorateError, silentLogger } from "@quorate/raft";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ManyTimers, manyTimers } from "../client/manyTimers.ts";
 import { settle } from "../transport/world.ts";
@@ -188,6 +189,14 @@ describe("a change of leader", () => {
     await settle();
     expect(judge(point)).toBe("notLeader");
     expect(judge(await node.readIndex())).toBe("notLeader");
+  });
+
+  it("is noticed by the term of the quorum that answered, too", async () => {
+    const judge = sessionClock.keepAlive(open());
+    const point = await node.readIndex();
+    expect(judge({ ...point, term: asTerm(point.term + 1) })).toBe("notLeader");
+    const follower = sessionClock.keepAlive(open());
+    expect(follower({ ...point, asLeader: false })).toBe("notLeader");
   });
 
   it("while an expiry is under way lets it end nobody in the next term", async () => {

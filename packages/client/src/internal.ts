@@ -1,5 +1,6 @@
 /** @quorate/client/internal: for sister packages, simulators and tests. No promise of stability, and no WebSocket. */
 export { type ClientOptions, type ResolvedClientOptions, resolveClientOptions } from "./clientOptions.ts";
+export { ConflictError } from "./conflictError.ts";
 export {
   type ClientCluster,
   type ClusterOptions,

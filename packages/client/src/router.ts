@@ -36,6 +36,8 @@ export type StatusAnswer =
 const staggerMs = 50;
 /** A round does not wait longer for slow nodes while others may have found a leader meanwhile. */
 const roundMs = 200;
+/** How long reads stay away from the preferred node after it could not serve one. */
+const detourMs = 2_000;
 /** Refusals of a moment; all others stand until somebody changes a configuration. */
 const passingRefusals: ReadonlySet<string> = new Set(["BUSY", "CLOSING", "STARTING"]);
 
@@ -53,6 +55,7 @@ export class Router {
   #home: Connection | undefined;
   #hint: string | undefined;
   #avoided: string | undefined;
+  #detourUntilMs = 0;
   #newestTerm = 0;
 
   constructor(ports: RouterPorts, options: RouterOptions) {
@@ -75,8 +78,16 @@ export class Router {
   pick(target: Target, patience: Patience): Promise<Connection | undefined> {
     if (patience.ended !== undefined) return Promise.resolve(undefined);
     const known = target === "leader" ? this.#leader : this.#home;
-    if (known !== undefined && known.closedBecause === undefined) return Promise.resolve(known);
+    const isUsable = known !== undefined && known.closedBecause === undefined;
+    if (isUsable && !(target === "home" && this.#isDetourOver(known))) return Promise.resolve(known);
     return (target === "leader" ? this.#leaderFinder : this.#homeFinder).find(patience);
+  }
+
+  #isDetourOver(home: Connection): boolean {
+    const { preferred } = this.#options;
+    return (
+      preferred !== undefined && home.endpoint !== preferred && this.clock.nowMs() >= this.#detourUntilMs
+    );
   }
 
   /** `connection` could not serve a request for `target`; the next pick looks elsewhere, first at `hint`. */
@@ -175,6 +186,7 @@ export class Router {
     });
     if (connection === undefined) return this.#hopeless();
     this.#home = connection;
+    this.#detourUntilMs = this.clock.nowMs() + detourMs;
     this.trim();
     return connection;
   }

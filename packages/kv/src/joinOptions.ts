@@ -63,7 +63,8 @@ export function resolveJoinOptions(options: JoinOptions): ResolvedJoin {
   const { id, dataDir, memory = false } = options;
   if (typeof id !== "string" || !isNodeId(id)) {
     throw invalid(
-      `The id ${JSON.stringify(id)} is no node id: use 1 to 63 letters, digits, - and _, beginning with a letter or digit`,
+      `The id ${JSON.stringify(id)} is no node id: use 1 to 63 letters, digits, - and _, beginning with a letter or ` +
+        "digit",
     );
   }
   const peers = resolvePeers(id, options.peers);

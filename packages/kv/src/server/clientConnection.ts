@@ -101,7 +101,7 @@ export class ClientConnection {
   #refusalOf(kind: Request["body"]["kind"]): string | undefined {
     const { limits, total } = this.#ports;
     if (this.#underWay.size >= limits.maxRequestsPerConnection) {
-      return `${limits.maxRequestsPerConnection} requests of this connection are under way, its limit. Send fewer at once.`;
+      return `${limits.maxRequestsPerConnection} requests of this connection are under way, its limit. Send fewer.`;
     }
     if (total.count >= limits.maxRequests) {
       return `${limits.maxRequests} requests are under way, this node's limit. Try again.`;

@@ -104,7 +104,8 @@ export class RequestHandler {
     if (command.kind !== "openSession" || command.ttlMs >= minSessionTtlMs) return undefined;
     return (
       `A session's time to live of ${command.ttlMs} ms is below ${minSessionTtlMs} ms, four times the longest ` +
-      `election timeout here: it would not outlive a change of leader. Take ${minSessionTtlMs} to ${maxSessionTtlMs} ms.`
+      "election timeout here: it would not outlive a change of leader. " +
+      `Take ${minSessionTtlMs} to ${maxSessionTtlMs} ms.`
     );
   }
 
