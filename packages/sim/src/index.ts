@@ -2,6 +2,58 @@
  * @quorate/sim: Quorate in virtual time. The shipped node on a network, disks and clocks that misbehave on purpose, one
  * seed deciding all, and every safety invariant checked at each event.
  */
+export { explain } from "./checker/explanation.ts";
+export { assertLinearizable, type CheckOptions, checkLinearizability } from "./checker/linearizability.ts";
+export { type Model, perKey, type Unanswered, unanswered } from "./checker/model.ts";
+export {
+  type AppendListInput,
+  type AppendListOutput,
+  appendListModel,
+  type ListValue,
+} from "./checker/models/appendList.ts";
+export {
+  type FencedInput,
+  type FencedOutput,
+  type FencedState,
+  type FencedValue,
+  fencedResourceModel,
+} from "./checker/models/fencedResource.ts";
+export {
+  type KeyValueInput,
+  type KeyValueOutput,
+  type KeyValueState,
+  keyValueModel,
+} from "./checker/models/keyValue.ts";
+export {
+  type LockHolder,
+  type LockInput,
+  type LockOutput,
+  type LockState,
+  lockModel,
+} from "./checker/models/lock.ts";
+export {
+  type RegisterInput,
+  type RegisterOptions,
+  type RegisterOutput,
+  type RegisterState,
+  type RegisterValue,
+  registerModel,
+} from "./checker/models/register.ts";
+export {
+  type CounterInput,
+  type CounterOutput,
+  sessionCounterModel,
+} from "./checker/models/sessionCounter.ts";
+export type { Operation, OperationEnd } from "./checker/operation.ts";
+export { type OpenOperation, OperationRecorder } from "./checker/operationRecorder.ts";
+export type {
+  CheckEffort,
+  IllegalVerdict,
+  LegalOrder,
+  LinearizableVerdict,
+  UnknownVerdict,
+  Verdict,
+} from "./checker/verdict.ts";
 export type { Assembly, RunningNode } from "./cluster/assembly.ts";
 export { type Damage, SimulatedCluster, SimulatedHost } from "./cluster/cluster.ts";
 export type { Fault, FaultKind, PartitionShape, ScheduledFault } from "./faults/fault.ts";

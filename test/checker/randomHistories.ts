@@ -1,0 +1,84 @@
+/**
+ * Histories by chance: honest ones, made by giving each operation a moment at which it takes effect, and bent ones, in
+ * which some answers, times or outcomes were changed afterwards.
+ */
+import type { Operation, OperationEnd } from "@quorate/sim";
+import fc from "fast-check";
+import type { Subject } from "./subjects.ts";
+
+/** How an operation came out in truth: `lost` took effect and nobody was told, `dropped` never did, and nobody was told. */
+type Fate = "answered" | "lost" | "dropped" | "failed";
+
+interface Plan<I> {
+  readonly client: number;
+  readonly input: I;
+  readonly fate: Fate;
+  readonly effectAt: number;
+  readonly before: number;
+  readonly after: number;
+}
+
+/** Linearizable by construction. */
+export function honestHistories<S, I, O>(
+  subject: Subject<S, I, O>,
+  size: { readonly maxLength: number; readonly overlap: number },
+): fc.Arbitrary<Operation<I, O>[]> {
+  const plan = fc.record({
+    client: fc.nat(3),
+    input: subject.inputs,
+    fate: fc.oneof(
+      { weight: 8, arbitrary: fc.constant<Fate>("answered") },
+      { weight: 2, arbitrary: fc.constantFrom<Fate>("lost", "dropped", "failed") },
+    ),
+    effectAt: fc.nat(3 * size.maxLength),
+    before: fc.nat(size.overlap),
+    after: fc.nat(size.overlap),
+  });
+  return fc.array(plan, { maxLength: size.maxLength }).map((plans) => execute(subject, plans));
+}
+
+function execute<S, I, O>(subject: Subject<S, I, O>, plans: readonly Plan<I>[]): Operation<I, O>[] {
+  let state = subject.model.initial;
+  return [...plans]
+    .sort((left, right) => left.effectAt - right.effectAt)
+    .map(({ after, before, client, effectAt, fate, input }) => {
+      const operation = { client: `c${client}`, input, calledAt: effectAt - before };
+      if (fate === "failed") return { ...operation, end: { kind: "failed" } };
+      if (fate === "dropped") return { ...operation, end: { kind: "unknown" } };
+      const output = subject.answer(state, input);
+      const next = subject.model.step(state, input, output);
+      if (next === undefined) throw new Error(`${subject.model.name} refuses its own answer`);
+      state = next;
+      if (fate === "lost") return { ...operation, end: { kind: "unknown" } };
+      return { ...operation, end: { kind: "ok", output, at: effectAt + after } };
+    });
+}
+
+/** Honest ones with a few changes: some are still linearizable, most are not. */
+export function bentHistories<S, I, O>(
+  subject: Subject<S, I, O>,
+  size: { readonly maxLength: number; readonly overlap: number },
+): fc.Arbitrary<Operation<I, O>[]> {
+  const change = fc.record({
+    position: fc.nat(),
+    kind: fc.constantFrom("answer" as const, "earlier" as const, "unknown" as const, "failed" as const),
+    output: subject.outputs,
+    by: fc.integer({ min: 1, max: size.overlap + 2 }),
+  });
+  return fc
+    .tuple(honestHistories(subject, size), fc.array(change, { minLength: 1, maxLength: 3 }))
+    .map(([history, changes]) => {
+      const bent = [...history];
+      for (const { by, kind, output, position } of changes) {
+        const index = bent.length === 0 ? 0 : position % bent.length;
+        const operation = bent[index];
+        if (operation?.end.kind !== "ok") continue;
+        const end: OperationEnd<O> = operation.end;
+        const calledAt = operation.calledAt - (kind === "earlier" ? by : 0);
+        if (kind === "answer") bent[index] = { ...operation, end: { ...end, output } };
+        else if (kind === "unknown" || kind === "failed") bent[index] = { ...operation, end: { kind } };
+        else bent[index] = { ...operation, calledAt, end: { ...end, at: Math.max(calledAt, end.at - by) } };
+      }
+      return bent;
+    });
+}
