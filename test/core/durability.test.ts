@@ -47,6 +47,16 @@ describe("votes", () => {
     expect(finishWrite(cluster, "a").send).toEqual([{ to: idOf("b"), message: vote(3) }]);
   });
 
+  it("a vote in a term that is durable already waits for its own write", () => {
+    const cluster = slowFollower([], 3);
+    expect(receive(cluster, "a", "b", voteRequest(3)).send).toEqual([]);
+    expect(
+      sentOf(receive(cluster, "a", "c", voteRequest(3)), "voteResponse"),
+      "a refusal is none",
+    ).toHaveLength(1);
+    expect(finishWrite(cluster, "a").send).toEqual([{ to: idOf("b"), message: vote(3) }]);
+  });
+
   it("RequestVote leaves once term and own vote are durable, and the own vote counts then (sofa-jraft#1245)", () => {
     const cluster = slowFollower();
     timeOut(cluster, "a");

@@ -80,6 +80,17 @@ describe("the floor is reached", () => {
     expect(node.state.role).toBe("preCandidate");
   });
 
+  it("by the index, but not by entries that are only in memory when another write completes", () => {
+    const cluster = mute();
+    cluster.slowDisks.add("a");
+    receive(cluster, "a", "b", append(2, [0, 0], entriesAfter(0, [1, 1])));
+    receive(cluster, "a", "b", append(2, [2, 1], entriesAfter(2, [2])));
+    finishWrite(cluster, "a");
+    expect(nodeOf(cluster, "a").state.floor).toEqual(floor);
+    finishWrite(cluster, "a");
+    expect(nodeOf(cluster, "a").state.floor).toBeUndefined();
+  });
+
   it("by a last term above the floor's", () => {
     const cluster = mute();
     receive(cluster, "a", "b", append(3, [0, 0], entriesAfter(0, [1])));

@@ -50,7 +50,7 @@ export function createDisk(durable: HardState, lastIndex: Index): DiskState {
 export function noteTruncation(disk: DiskState, from: Index): void {
   const kept = asIndex(from - 1);
   if (from <= disk.handedIndex) {
-    disk.truncateFrom = asIndex(Math.min(disk.truncateFrom ?? from, from));
+    disk.truncateFrom = from; // of two cuts before a write, the second is always the deeper one
     disk.handedIndex = kept;
   }
   if (disk.durableIndex > kept) disk.durableIndex = kept;
