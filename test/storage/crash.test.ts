@@ -72,7 +72,7 @@ describe("A process killed with SIGKILL at any moment", () => {
     const log = await logOf(store, lastIndex);
     for (const [at, line] of log.entries()) expect(line).toContain(` ${at + 1} ${at + 1} `);
     await store.close();
-  });
+  }, 180_000);
 });
 
 describe("A disk that takes no more", () => {

@@ -1,7 +1,7 @@
 /**
- * Real directories, damaged in every way that files are damaged. Each time the node either starts with everything that
- * it acknowledged, or stays mute below a floor, or refuses in words; and `examine` says so beforehand, without changing
- * anything.
+ * Real directories, damaged in every way that files are damaged. Each time the node either starts with
+ * everything that it acknowledged, or stays mute below a floor, or refuses in words; and `examine` says so
+ * beforehand, without changing anything.
  */
 import { copyFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,9 @@ import { countingRandom } from "./recordedDisk.ts";
 import { copyOf, filesEnding, fingerprint, flipByte, temporaryDirectory } from "./temporaryDirectory.ts";
 import { birthOf, entry, logOf, member, nodeA, nodeB, persist } from "./vocabulary.ts";
 
-/** A node with entries 1 to 60, 30 of them in an `.ldb` file, the rest and its last vote in the `.log` file. */
+/**
+ * A node with entries 1 to 60, 30 of them in an `.ldb` file, the rest and its last vote in the `.log` file.
+ */
 interface Subject {
   readonly directory: string;
   readonly incarnation: string;
@@ -229,7 +231,7 @@ describe("A data directory whose witness is damaged", () => {
     expect(await endingAfter((directory) => flipByte(join(directory, "witness"), 4000))).toBe("voter");
   });
 
-  it("is refused when the witness is an older one and the database lost more than it tells", async () => {
+  it("is a voter's with an older witness beside a whole database, which alone has everything", async () => {
     const older = copyOf(subject.directory);
     const store = await open(subject.directory);
     await writeEntries(store, lastIndex + 1, lastIndex + 1, lastTerm);
@@ -238,7 +240,7 @@ describe("A data directory whose witness is damaged", () => {
     const ending = await endingAfter((directory) => {
       copyFileSync(join(older, "witness"), join(directory, "witness"));
     });
-    expect(ending).toBe("voter"); // the database alone has everything: an older witness takes nothing away
+    expect(ending).toBe("voter");
   });
 });
 

@@ -1,6 +1,6 @@
 /**
- * What LevelDB does with damaged files, pinned down: the log's own checks exist because of it. A later version may
- * behave better; then these tests say so.
+ * What LevelDB does with damaged files, pinned down: the log's own checks exist because of it. A later
+ * version may behave better; then these tests say so.
  */
 import { createHash } from "node:crypto";
 import { readFileSync, rmSync, statSync, truncateSync } from "node:fs";

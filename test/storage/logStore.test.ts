@@ -1,5 +1,13 @@
 /** The log store over memory: what each call keeps, refuses and survives. */
-import { asIndex, type BatchStore, type LogStore, QuorateError, type RestoredState } from "@quorate/raft";
+import {
+  asIndex,
+  type BatchStore,
+  type Logger,
+  type LogStore,
+  QuorateError,
+  type RestoredState,
+  silentLogger,
+} from "@quorate/raft";
 import {
   entryKey,
   MemoryBatchStore,
@@ -10,7 +18,7 @@ import {
   type SlotContents,
 } from "@quorate/storage/internal";
 import { describe, expect, it } from "vitest";
-import { countingRandom } from "./recordedDisk.ts";
+import { countingRandom, damageSlot } from "./recordedDisk.ts";
 import { birthOf, entry, logOf, member, nodeA, nodeB, persist } from "./vocabulary.ts";
 
 interface Disk {
@@ -240,6 +248,57 @@ describe("A log store", () => {
     await writing;
     expect((await rejection(store.write(persist({ term: 1 })))).code).toBe("CLOSED");
     expect((await rejection(store.read(asIndex(1), asIndex(1), 1))).code).toBe("CLOSED");
+  });
+});
+
+describe("What an opening finds", () => {
+  it("is said: a loss as a warning, what a crash left as a note, and nothing after a clean stop", async () => {
+    const { store, disk } = await bornOn(blank);
+    await store.write(persist({ term: 1, entries: [entry(1, 1), entry(2, 1)] }));
+    const { contents, slots } = disk();
+    const said: string[] = [];
+    const logger: Logger = {
+      ...silentLogger,
+      info: (_, message) => said.push(`info ${message}`),
+      warn: (_, message) => said.push(`warn ${message}`),
+    };
+    const openWith = (left: MemoryContents, witness: SlotContents): Promise<LogStore> =>
+      openLog({
+        batches: new MemoryBatchStore(left),
+        slots: new MemorySlotFile(witness),
+        nodeId: nodeA,
+        random: countingRandom(),
+        logger,
+        location: "DIR",
+      });
+    await openWith(contents, slots);
+    expect(said).toEqual([]);
+    await openWith(contents, damageSlot(slots, store.sequence % 2 === 0 ? 0 : 1));
+    expect(said.splice(0)).toEqual([expect.stringMatching(/^info DIR: slot \d of the witness was torn/)]);
+    const holed = contents.filter(([key]) => Buffer.compare(key, entryKey(asIndex(1))) !== 0);
+    await openWith(holed, slots);
+    expect(said).toEqual([
+      expect.stringMatching(/^warn DIR: entry 1 is missing; .* It stays mute .* up to entry 2/),
+    ]);
+  });
+
+  it("is cleaned up where replaced entries came back behind the end: nothing is mute for it", async () => {
+    const { store, batches, disk } = await bornOn(blank);
+    await store.write(persist({ term: 1, entries: [entry(1, 1), entry(2, 1)] }));
+    const old = (await batches.get(entryKey(asIndex(2))))!;
+    await store.write(persist({ term: 2, truncateFrom: 2 }));
+    await batches.write([{ kind: "put", key: entryKey(asIndex(2)), value: old }]);
+    const again = await openOn(disk());
+    expect(restoredOf(again.store)).toMatchObject({ lastIndex: 1, floor: undefined });
+    expect(await again.batches.get(entryKey(asIndex(2)))).toBeUndefined();
+  });
+
+  it("is refused when one slot is damaged and the database is empty, since a vote may be gone", async () => {
+    const { store, disk } = await bornOn(blank);
+    await store.write(persist({ term: 1, vote: member("b") }));
+    const error = await rejection(openOn({ contents: [], slots: damageSlot(disk().slots, 0) }));
+    expect(error.code).toBe("DATA_LOST");
+    expect(error.message).toContain("the database holds no record at all: the last vote may be gone");
   });
 });
 

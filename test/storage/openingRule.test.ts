@@ -1,9 +1,9 @@
 /**
- * The rule of opening, tried exhaustively: a short life of a node, cut at every instant, with every set of its batches
- * lost and every kind of damage to the witness, each opened by the real code.
+ * The rule of opening, tried exhaustively: a short life of a node, cut at every instant, with every set of
+ * its batches lost and every kind of damage to the witness, each opened by the real code.
  *
- * Two things must never happen: that an opened node votes without something that it acknowledged, and that a node which
- * only crashed is refused or mute.
+ * Two things must never happen: that an opened node votes without something that it acknowledged, and that
+ * a node which only crashed is refused or mute.
  */
 import { type LogStore, type MemberId, QuorateError, type RestoredState, reachesFloor } from "@quorate/raft";
 import { MemoryBatchStore, MemorySlotFile, openLog, type SlotContents } from "@quorate/storage/internal";
@@ -251,7 +251,7 @@ describe("The rule of opening", () => {
     for (const ending of ["voter", "mute", "lost", "unborn", "anew", "refused"] as const) {
       expect(endings.get(ending) ?? 0, `no case ended ${ending}`).toBeGreaterThan(0);
     }
-  });
+  }, 180_000);
 
   it("holds as well when the opening itself is cut at any instant, again and again", async () => {
     const life = await aLife();

@@ -1,6 +1,7 @@
 /**
- * Power cuts on real files. They only ever grow or are overwritten in place, so cutting the log file anywhere behind its
- * last synced byte, and leaving the witness old, torn or new, is what a power cut leaves.
+ * Power cuts on real files. They only ever grow or are overwritten in place, so cutting the log file
+ * anywhere behind its last synced byte, and leaving the witness old, torn or new, is what a power cut
+ * leaves.
  */
 import { cpSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

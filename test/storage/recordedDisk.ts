@@ -1,6 +1,6 @@
 /**
- * A disk whose every write is remembered, so that a test can put together what a crash or a damage would have left:
- * any prefix of the writes, a torn slot, any batches lost in between.
+ * A disk whose every write is remembered, so that a test can put together what a crash or a damage would
+ * have left: any prefix of the writes, a torn slot, any batches lost in between.
  */
 import type { BatchOperation, BatchStore, Random, SlotFile } from "@quorate/raft";
 import { MemoryBatchStore, MemorySlotFile, type SlotContents, slotBytes } from "@quorate/storage/internal";

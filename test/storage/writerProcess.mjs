@@ -1,7 +1,7 @@
 /**
- * A process that opens a data directory and writes entries as fast as it can, saying on standard output what was
- * acknowledged: `open <boot> <k> <standing> <lastIndex> <mute?>`, then `ack <index> <k>` for each write, and
- * `failed <code> <message>` when one fails.
+ * A process that opens a data directory and writes entries as fast as it can, saying on standard output
+ * what was acknowledged: `open <boot> <k> <standing> <lastIndex> <mute?>`, then `ack <index> <k>` for each
+ * write, and `failed <code> <message>` when one fails.
  *
  * node writerProcess.mjs DIRECTORY [ENTRIES_A_WRITE] [BYTES_AN_ENTRY]
  */

@@ -1,6 +1,6 @@
 /**
- * For sister packages and tests: the log over its two small ports, memory adapters, the ports' conformance suites, and
- * the adapters below `openDirectory`. Nothing here loads LevelDB before a database is opened.
+ * For sister packages and tests: the log over its two small ports, memory adapters, the ports' conformance
+ * suites, and the adapters below `openDirectory`. Nothing here loads LevelDB before a database is opened.
  */
 export {
   type BatchStoreUnderTest,

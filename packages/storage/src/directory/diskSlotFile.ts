@@ -1,8 +1,9 @@
 /**
- * The witness on a real disk: one file of 8,192 bytes, allocated once, whose two blocks are overwritten in place.
+ * The witness on a real disk: one file of 8,192 bytes, allocated once, whose two blocks are overwritten in
+ * place.
  *
- * Each slot lies in a block of its own, so a write that a power cut tears never touches the other slot. A failed sync
- * is never tried again: the log above it stops for good.
+ * Each slot lies in a block of its own, so a write that a power cut tears never touches the other slot. A
+ * failed sync is never tried again: the log above it stops for good.
  */
 import { type FileHandle, open } from "node:fs/promises";
 import type { SlotFile } from "@quorate/raft";

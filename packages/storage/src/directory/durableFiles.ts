@@ -1,6 +1,6 @@
 /**
- * Files that are there whole, or not at all, after a power cut: written under another name, synced, then given their
- * name, and the directory synced.
+ * Files that are there whole, or not at all, after a power cut: written under another name, synced, then
+ * given their name, and the directory synced.
  */
 import { link, open, readFile, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";

@@ -1,9 +1,9 @@
 /**
  * Reads a data directory without changing it, and says what is in it and what a start would do.
  *
- * Opening a LevelDB database writes into it, so a copy is opened, in the system's temporary directory, which must have
- * room for it. A directory that a running node has open can be examined too: the witness is copied first, so that the
- * database is never older than it.
+ * Opening a LevelDB database writes into it, so a copy is opened, in the system's temporary directory,
+ * which must have room for it. A directory that a running node has open can be examined too: the witness is
+ * copied first, so that the database is never older than it.
  */
 import { copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -23,7 +23,9 @@ import { type Report, refusalReport, reportOf } from "./report.ts";
 /** How often a database that changes while it is copied is tried. */
 const copyAttempts = 5;
 
-/** Rejects `STORAGE_FAILED` when `directory` cannot be read, `WRONG_DIRECTORY` when it is of a newer format. */
+/**
+ * Rejects `STORAGE_FAILED` when `directory` cannot be read, `WRONG_DIRECTORY` when it is of a newer format.
+ */
 export async function examine(directory: string): Promise<Report> {
   const layout = layoutOf(resolve(directory));
   if ((await filesIn(layout.directory)).length === 0) {

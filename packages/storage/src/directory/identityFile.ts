@@ -1,8 +1,8 @@
 /**
  * `identity.json`: a directory's node id and incarnation, in words that a person can read.
  *
- * It is looked at before anything else, so that a wrong directory or a newer format is refused untouched. The witness
- * holds the same and decides: a damaged or missing identity file is written again from it.
+ * It is looked at before anything else, so that a wrong directory or a newer format is refused untouched.
+ * The witness holds the same and decides: a damaged or missing identity file is written again from it.
  */
 import { type Identity, isIncarnation, isNodeId } from "@quorate/raft";
 import { newerFormat, recordFormat } from "../log/stateRecord.ts";

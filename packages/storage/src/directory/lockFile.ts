@@ -1,6 +1,6 @@
 /**
- * `lock`: the process that has the directory open. For messages only: LevelDB's lock, which the kernel drops when a
- * process dies, is what decides, so that a file left behind by a SIGKILL never blocks a start.
+ * `lock`: the process that has the directory open. For messages only: LevelDB's lock, which the kernel
+ * drops when a process dies, is what decides, so that a file left behind by a SIGKILL never blocks a start.
  */
 import { readdir, readlink, unlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";

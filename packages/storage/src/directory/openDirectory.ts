@@ -1,6 +1,7 @@
 /**
- * Opens a node's data directory: looks before it touches, locks before it writes, makes what is not there in an order
- * that a crash at any instant leaves recoverable (identity, witness, directory synced, then LevelDB).
+ * Opens a node's data directory: looks before it touches, locks before it writes, makes what is not there
+ * in an order that a crash at any instant leaves recoverable (identity, witness, directory synced, then
+ * LevelDB).
  *
  * It refuses rather than guesses, and a refusal changes nothing.
  */
@@ -41,8 +42,9 @@ export interface DirectoryOptions {
 /**
  * Opens, or makes, the data directory of node `nodeId`.
  *
- * Rejects `DIRECTORY_IN_USE` when another process has it open, `WRONG_DIRECTORY` when it is another node's or of a newer
- * format, `DATA_LOST` when hard state may be gone or it is quarantined, `STORAGE_FAILED` when the disk fails.
+ * Rejects `DIRECTORY_IN_USE` when another process has it open, `WRONG_DIRECTORY` when it is another node's
+ * or of a newer format, `DATA_LOST` when hard state may be gone or it is quarantined, `STORAGE_FAILED` when
+ * the disk fails.
  */
 export async function openDirectory(directory: string, options: DirectoryOptions): Promise<LogStore> {
   const { nodeId, random, logger } = options;
@@ -80,12 +82,15 @@ async function isMade(layout: Layout): Promise<boolean> {
   if ((await filesIn(layout.log)).length === 0) return false;
   throw new QuorateError(
     "DATA_LOST",
-    `${layout.directory}: its witness file is gone, so nobody can tell what this node promised. It must not speak ` +
-      "again, since it could vote twice in one term: it stays out, and the other nodes go on without it.",
+    `${layout.directory}: its witness file is gone, so nobody can tell what this node promised. ` +
+      "It must not speak again, since it could vote twice in one term: it stays out, and the others go on without it.",
   );
 }
 
-/** What an unfinished making left is made anew, as another incarnation: nothing of it was ever shown to anybody. */
+/**
+ * What an unfinished making left is made anew, as another incarnation: nothing of it was ever shown to
+ * anybody.
+ */
 async function make(layout: Layout, identity: Identity): Promise<void> {
   await writeIdentity(layout.identity, identity);
   const [zero, one] = newbornSlots(identity.nodeId, identity.incarnation);
@@ -105,7 +110,9 @@ async function openDatabase(layout: Layout): Promise<BatchStore> {
   }
 }
 
-/** Both slots are good and of no write: a database that is damaged now was damaged while it was being made. */
+/**
+ * Both slots are good and of no write: a database that is damaged now was damaged while it was being made.
+ */
 async function promisedNothing(layout: Layout): Promise<boolean> {
   const content = await readIfPresent(layout.witness);
   const slots = content && decodeSlots(slotsOf(content));
@@ -134,8 +141,8 @@ async function repairIdentity(layout: Layout, identity: Identity): Promise<void>
 function anotherNodes({ directory }: Layout, found: Identity, wanted: NodeId): QuorateError {
   return new QuorateError(
     "WRONG_DIRECTORY",
-    `${directory} holds the data of node "${found.nodeId}", and this is node "${wanted}". Start it with the directory ` +
-      `of "${wanted}", or as "${found.nodeId}". Nothing was changed.`,
+    `${directory} holds the data of node "${found.nodeId}", and this is node "${wanted}". Start it with the ` +
+      `directory of "${wanted}", or as "${found.nodeId}". Nothing was changed.`,
   );
 }
 
@@ -154,7 +161,10 @@ function failed({ directory }: Layout, cause: LevelOpenError): QuorateError {
   return new QuorateError("STORAGE_FAILED", `${directory}: ${cause.message}. ${advice}`, { cause });
 }
 
-/** LevelDB itself finds its files damaged: it would fail again at its next compaction, so nothing is written to it. */
+/**
+ * LevelDB itself finds its files damaged: it would fail again at its next compaction, so nothing is written
+ * to it.
+ */
 function corrupt({ directory, log }: Layout, cause: Error): QuorateError {
   return new QuorateError("DATA_LOST", `${directory}: ${corruptionSentence(log, cause)}`, { cause });
 }

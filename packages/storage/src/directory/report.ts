@@ -16,7 +16,10 @@ export interface Report {
   readonly clusterId: string | undefined;
   /** How often it was opened. */
   readonly boot: number | undefined;
-  /** The newest write in the database and in either slot of the witness; undefined where it is missing or damaged. */
+  /**
+   * The newest write in the database and in either slot of the witness; undefined where it is missing or
+   * damaged.
+   */
   readonly sequence: {
     readonly database: number | undefined;
     readonly slots: readonly [number | undefined, number | undefined] | undefined;

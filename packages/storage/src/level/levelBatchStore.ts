@@ -1,8 +1,9 @@
 /**
  * A batch store on LevelDB. Every write is synced before it resolves.
  *
- * It never repairs a database and never hides an error. LevelDB itself may lose records in silence (see the log's
- * checks above this); what it does report, and which opening errors mean what, is told here in the project's words.
+ * It never repairs a database and never hides an error. LevelDB itself may lose records in silence (see the
+ * log's checks above this); what it does report, and which opening errors mean what, is told here in the
+ * project's words.
  */
 import type { BatchOperation, BatchStore } from "@quorate/raft";
 import type { Level } from "level";
@@ -93,9 +94,9 @@ export function isCorruption(error: unknown): error is Error {
 /** What a damaged database means for its node, and what to do. `path` is the database's. */
 export function corruptionSentence(path: string, error: Error): string {
   return (
-    `The database is damaged (${error.message}). The node stays out, and the others go on without it. What it promised ` +
-    `is in the witness file, beside the database: move ${path} away and start the node again, and it comes back without ` +
-    "votes until its peers have given it back its log."
+    `The database is damaged (${error.message}). The node stays out, and the others go on without it. ` +
+    `What it promised is in the witness file, beside the database: move ${path} away and start the node again, ` +
+    "and it comes back without votes until its peers have given it back its log."
   );
 }
 
@@ -112,7 +113,7 @@ function openError(path: string, error: unknown): LevelOpenError {
 function failureOf(cause: unknown): OpenFailure {
   if (!(cause instanceof Error)) return "failed";
   if (codeOf(cause) === "LEVEL_LOCKED") return "locked";
-  // The directory was just made where it was not there: what is missing is a file that CURRENT or the manifest names.
+  // The directory itself was just made where it was not there: a file that CURRENT or the manifest names is missing.
   const isMissing = /No such file/.test(cause.message);
   return codeOf(cause) === "LEVEL_CORRUPTION" || isMissing ? "corrupt" : "failed";
 }

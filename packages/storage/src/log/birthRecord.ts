@@ -1,8 +1,8 @@
 /**
  * A birth as it is stored: its checksum, the cluster id, the encoded configuration.
  *
- * The checksum is the chain's first value (`Membership.genesis`), so a birth is verified against the state record
- * that names it, and a log never continues the birth of another cluster.
+ * The checksum is the chain's first value (`Membership.genesis`), so a birth is verified against the state
+ * record that names it, and a log never continues the birth of another cluster.
  */
 import { crc32 } from "node:zlib";
 import { type Birth, decodeConfiguration, encodeConfiguration } from "@quorate/raft";

@@ -1,7 +1,8 @@
 /**
  * Unsigned numbers in big-endian bytes, so that the byte order of keys is the order of numbers.
  *
- * Integers up to 2^53 take eight bytes. No `bigint` and no `DataView`: this runs once for every entry of a log.
+ * Integers up to 2^53 take eight bytes. No `bigint` and no `DataView`: this runs once for every entry of a
+ * log.
  */
 
 const twoTo32 = 0x1_0000_0000;

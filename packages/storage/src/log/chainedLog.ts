@@ -1,8 +1,9 @@
 /**
  * The log store once it is open: each call becomes one witnessed batch, or a verified read.
  *
- * Writes go one after the other. The first failure is final: whether the failed write is on the disk is unknown, so
- * nothing more is written, read or promised, and every later call rejects with that first cause.
+ * Writes go one after the other. The first failure is final: whether the failed write is on the disk is
+ * unknown, so nothing more is written, read or promised, and every later call rejects with that first
+ * cause.
  */
 import {
   asIndex,
@@ -236,8 +237,8 @@ export class ChainedLog implements LogStore {
       await writeWitnessed(this.stores, operations, record);
     } catch (cause) {
       throw this.fail(
-        `Write ${record.k} to ${this.location} failed (${messageOf(cause)}); whether it is on the disk is unknown, and nothing ` +
-          "was promised on it.",
+        `Write ${record.k} to ${this.location} failed (${messageOf(cause)}); whether it is on the disk ` +
+          "is unknown, and nothing was promised on it.",
         cause,
       );
     }

@@ -9,8 +9,8 @@
  *  24  index      8 bytes
  *  32  payload
  *
- * Because each checksum covers the one before it, equal chain values at one index mean equal logs up to there.
- * Nothing that comes from a store is used before `decodeEntry` has verified it.
+ * Because each checksum covers the one before it, equal chain values at one index mean equal logs up to
+ * there. Nothing that comes from a store is used before `decodeEntry` has verified it.
  */
 import { crc32 } from "node:zlib";
 import { asIndex, asTerm, type Entry, type EntryKind, unreachable } from "@quorate/raft";

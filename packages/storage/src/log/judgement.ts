@@ -3,17 +3,19 @@
  *
  *        batch k durable  ──▶  witness k durable  ──▶  promises of k leave
  *
- * So each promise that left is in the newest good slot. Numbers are consecutive and opening first witnesses a batch
- * that a crash left without, hence the two slots hold k and k − 1, and the database k or k + 1. From that follows:
+ * So each promise that left is in the newest good slot. Numbers are consecutive and opening first witnesses
+ * a batch that a crash left without, hence the two slots hold k and k − 1, and the database k or k + 1.
+ * From that follows:
  *
- * - both slots good: the newest of them has every promise. A database that is behind it has lost batches; the hard
- *   state is the slot's;
- * - one slot bad, the other good at g: the bad one held g − 1 or g + 1. A database above g has every promise (a crash
- *   tears a slot only after its batch is durable). A database at g or below proves nothing: a vote may be gone;
+ * - both slots good: the newest of them has every promise. A database that is behind it has lost batches;
+ *   the hard state is the slot's;
+ * - one slot bad, the other good at g: the bad one held g − 1 or g + 1. A database above g has every
+ *   promise (a crash tears a slot only after its batch is durable). A database at g or below proves
+ *   nothing: a vote may be gone;
  * - both bad, or no witness beside a database that holds something: nothing tells what was promised.
  *
- * Comparing sequences alone finds no hole in the middle: whether the log ends exactly where the record says, and
- * chains up to there, is `scanLog`'s to find.
+ * Comparing sequences alone finds no hole in the middle: whether the log ends exactly where the record
+ * says, and chains up to there, is `scanLog`'s to find.
  */
 import { incarnationOf, type NodeId, nodeIdOf } from "@quorate/raft";
 import { equalBytes } from "./bytes.ts";
@@ -36,10 +38,13 @@ export type Judgement =
     };
 
 const staysOut =
-  "It must not speak again, since it could vote twice in one term: it stays out, and the other nodes go on without it. " +
+  "It must not speak again, since it could vote twice in one term: it stays out, and the others go on without it. " +
   "Keep the directory if you want to look into it (`quorate doctor`).";
 
-/** `mayCreate`: false where a directory is made whole before it is opened, so that nothing means something lost. */
+/**
+ * `mayCreate`: false where a directory is made whole before it is opened, so that nothing means something
+ * lost.
+ */
 export function judge(evidence: Evidence, nodeId: NodeId, mayCreate: boolean): Judgement {
   const { slots, database, empty } = evidence;
   const records = [database, slots?.[0], slots?.[1]].filter((record) => record !== undefined);
@@ -76,7 +81,10 @@ function contradict(witness: StateRecord, database: StateRecord): boolean {
   return older.membership !== undefined && older.membership.genesis !== newer.membership?.genesis;
 }
 
-/** Slots are written before the database is made: with nothing in it and no promise witnessed, none was made. */
+/**
+ * Slots are written before the database is made: with nothing in it and no promise witnessed, none was
+ * made.
+ */
 function unfinished(slots: readonly [StateRecord | undefined, StateRecord | undefined]): boolean {
   const [zero, one] = slots;
   if (zero !== undefined && one !== undefined) return false;
@@ -94,8 +102,8 @@ const mixed =
 function oneSlotLeft(witness: StateRecord, database: StateRecord | undefined): string {
   const held = database === undefined ? "holds no record at all" : `ends at write ${database.k}`;
   return (
-    `one slot of its witness file is damaged, the other is of write ${witness.k}, and the database ${held}: ` +
-    "the last vote may be gone."
+    `one slot of its witness file is damaged, the other is of write ${witness.k}, and the ` +
+    `database ${held}: the last vote may be gone.`
   );
 }
 

@@ -1,11 +1,13 @@
 /**
- * Opens a log over the two small stores: gathers the evidence, judges it, repairs what may be repaired, and ends with
- * one witnessed batch (boot + 1) before anything can be promised.
+ * Opens a log over the two small stores: gathers the evidence, judges it, repairs what may be repaired, and
+ * ends with one witnessed batch (boot + 1) before anything can be promised.
  *
- *   evidence ──▶ judge ──▶ create | refuse | open ──▶ plan ──▶ witness what a crash left without ──▶ opening batch
+ *   evidence ──▶ judge ──▶ create
+ *                    ├──▶ refuse
+ *                    └──▶ open ──▶ plan ──▶ witness what a crash left without ──▶ opening batch
  *
- * It never guesses: a refusal changes nothing, and entries that were acknowledged and are gone set a floor, below
- * which the node stays mute until its peers have given them back.
+ * It never guesses: a refusal changes nothing, and entries that were acknowledged and are gone set a floor,
+ * below which the node stays mute until its peers have given them back.
  */
 import {
   asIndex,
@@ -46,15 +48,18 @@ export interface LogOptions {
   readonly logger?: Logger;
   /** How sentences name the place; default "the log". */
   readonly location?: string;
-  /** Default true. False where creation is the caller's and was finished before: then nothing means something lost. */
+  /**
+   * Default true. False where creation is the caller's and was finished before: then nothing means
+   * something lost.
+   */
   readonly mayCreate?: boolean;
 }
 
 /**
  * Takes over both stores: closing the log closes them, and so does a rejection.
  *
- * Rejects `DATA_LOST` when hard state may be gone or the directory is quarantined, `WRONG_DIRECTORY` when the data are
- * another node's or of a newer format, `STORAGE_FAILED` when reading or writing fails.
+ * Rejects `DATA_LOST` when hard state may be gone or the directory is quarantined, `WRONG_DIRECTORY` when
+ * the data are another node's or of a newer format, `STORAGE_FAILED` when reading or writing fails.
  */
 export async function openLog(options: LogOptions): Promise<LogStore> {
   const { batches, slots } = options;
@@ -163,8 +168,8 @@ async function keptPosition(batches: BatchStore, { scan, keepTo, record }: Recov
 }
 
 /**
- * In small batches that change nothing about the judgement: until the opening batch is written, a crash among them
- * leaves a log that is found faulty in the same way.
+ * In small batches that change nothing about the judgement: until the opening batch is written, a crash
+ * among them leaves a log that is found faulty in the same way.
  */
 async function removeAfter(batches: BatchStore, last: Index): Promise<void> {
   let from = entryKey(asIndex(last + 1));

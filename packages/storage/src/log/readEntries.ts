@@ -1,5 +1,6 @@
 /**
- * Reads entries back from the store and verifies each: its own checksum, its index, and its link to the one before.
+ * Reads entries back from the store and verifies each: its own checksum, its index, and its link to the one
+ * before.
  *
  * A fault is an answer here, not an exception: whoever asked decides what it means.
  */

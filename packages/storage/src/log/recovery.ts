@@ -1,6 +1,7 @@
 /**
- * What an opening will do about what it found: which entries stay, which floor is set, and in which standing the node
- * comes up. It reads and decides; it changes nothing, so that `quorate doctor` can say the same words.
+ * What an opening will do about what it found: which entries stay, which floor is set, and in which
+ * standing the node comes up. It reads and decides; it changes nothing, so that `quorate doctor` can say
+ * the same words.
  */
 import {
   asIndex,
@@ -138,13 +139,13 @@ export function outcomeSentence(recovery: Recovery): string {
       return "It is not yet a member of any cluster, and starts as such.";
     case "lost":
       return (
-        `It was a member of cluster ${record.membership?.clusterId}; it stays mute (no votes) until its peers have ` +
-        "given it back its birth and its log, which they do by themselves. Nothing is to be done."
+        `It was a member of cluster ${record.membership?.clusterId}; it stays mute (no votes) until its peers ` +
+        "have given it back its birth and its log, which they do by themselves. Nothing is to be done."
       );
     case "mute":
       return (
-        `It stays mute (no votes) until its peers have given it back its log up to entry ${floor?.lastIndex}, ` +
-        "which they do by themselves. Nothing is to be done."
+        `It stays mute (no votes) until its peers have given it back its log up to entry ` +
+        `${floor?.lastIndex}, which they do by themselves. Nothing is to be done.`
       );
   }
 }

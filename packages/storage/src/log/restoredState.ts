@@ -1,4 +1,6 @@
-/** What the core starts from, put together from the state record, the birth and a verified scan of the log. */
+/**
+ * What the core starts from, put together from the state record, the birth and a verified scan of the log.
+ */
 import {
   asIndex,
   type Birth,

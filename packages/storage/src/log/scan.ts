@@ -1,9 +1,10 @@
 /**
- * Reads the whole log and verifies every link of its chain, from the boundary to the place where a state record says
- * that it ends.
+ * Reads the whole log and verifies every link of its chain, from the boundary to the place where a state
+ * record says that it ends.
  *
- * LevelDB may have lost any batches in silence, so nothing is taken for granted: an entry may be missing, damaged, an
- * older one that a lost batch had overwritten, or one that a lost batch had deleted. Reading changes nothing.
+ * LevelDB may have lost any batches in silence, so nothing is taken for granted: an entry may be missing,
+ * damaged, an older one that a lost batch had overwritten, or one that a lost batch had deleted. Reading
+ * changes nothing.
  */
 import { asIndex, type BatchStore, type Entry, type Index, type Term, type TermRun } from "@quorate/raft";
 import { decodeEntry } from "./entryRecord.ts";
@@ -90,8 +91,9 @@ function endFault(tail: Tail, last: Position): string | undefined {
 }
 
 /**
- * How much of a faulty log is kept: a verified prefix that does not itself reach the floor. What verifies may still be
- * an old entry whose replacement was lost, and only a leader's append may carry a mute node over its floor.
+ * How much of a faulty log is kept: a verified prefix that does not itself reach the floor. What verifies
+ * may still be an old entry whose replacement was lost, and only a leader's append may carry a mute node
+ * over its floor.
  */
 export function keptEnd(scan: Scan, floorIndex: Index, floorTerm: Term, boundary: Position): Index {
   let index = Math.min(scan.tail.last.index, floorIndex - 1);

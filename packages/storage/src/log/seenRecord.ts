@@ -1,8 +1,9 @@
 /**
- * What peers have shown of themselves, as it is stored: JSON of [member, start, boot, sequence], the longest unchanged first.
+ * What peers have shown of themselves, as it is stored: JSON of [member, start, boot, sequence], the
+ * longest unchanged first.
  *
- * The state record holds its checksum. It is a second line of defence (a peer that shows less than before was wiped or
- * rolled back), so where it is damaged the node forgets it, says so, and goes on.
+ * The state record holds its checksum. It is a second line of defence (a peer that shows less than before
+ * was wiped or rolled back), so where it is damaged the node forgets it, says so, and goes on.
  */
 import { crc32 } from "node:zlib";
 import { isMemberId, type MemberId, type Seen } from "@quorate/raft";

@@ -1,8 +1,8 @@
 /**
  * A state record in a slot of the witness: twice, in either half.
  *
- * A byte that flips then costs one copy and not the slot, and with it the node's voice. A write that was torn between
- * the copies leaves one of them new: its batch was durable before, so what it says is true.
+ * A byte that flips then costs one copy and not the slot, and with it the node's voice. A write that was
+ * torn between the copies leaves one of them new: its batch was durable before, so what it says is true.
  */
 import { decodeStateRecord, encodeStateRecord, type StateRecord } from "./stateRecord.ts";
 
@@ -41,7 +41,9 @@ function decodeSlot(content: Uint8Array, slot: 0 | 1): StateRecord | undefined {
   return one.k > other.k ? one : other;
 }
 
-/** A record in the other slot than its own was misdirected, and does not count; at k = 0 both hold the same. */
+/**
+ * A record in the other slot than its own was misdirected, and does not count; at k = 0 both hold the same.
+ */
 function inPlace(record: StateRecord | undefined, slot: 0 | 1): boolean {
   return record !== undefined && (record.k === 0 || slotOf(record.k) === slot);
 }

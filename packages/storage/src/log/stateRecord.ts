@@ -1,8 +1,10 @@
 /**
- * The record that every batch writes, and that the witness repeats after it: what this directory has promised.
+ * The record that every batch writes, and that the witness repeats after it: what this directory has
+ * promised.
  *
- * A checksum and a length, then JSON in UTF-8, so that a person with an editor can read it. It names everything that
- * a lost batch could take away: hard state, the log's end, birth, promise, quarantine. It fits into one slot.
+ * A checksum and a length, then JSON in UTF-8, so that a person with an editor can read it. It names
+ * everything that a lost batch could take away: hard state, the log's end, birth, promise, quarantine. It
+ * fits into one slot.
  */
 import { crc32 } from "node:zlib";
 import {

@@ -1,8 +1,8 @@
 /**
  * The positions (index, term, chain value) of the log's most recent entries, in memory.
  *
- * An append needs the last one; a truncation the one before it, which is nearly always recent. Older ones are read
- * back from the store, so memory does not grow with the log.
+ * An append needs the last one; a truncation the one before it, which is nearly always recent. Older ones
+ * are read back from the store, so memory does not grow with the log.
  */
 import { asIndex, asTerm, type Index, invariant } from "@quorate/raft";
 import type { Position } from "./stateRecord.ts";

@@ -1,8 +1,9 @@
 /**
  * One write: the batch, then its witness, one after the other.
  *
- * Written side by side, the witness would be ahead of the batch at times, and a power cut then would make a healthy
- * node refuse. A witness goes to the slot that does not hold the newest good record, so tearing it loses nothing.
+ * Written side by side, the witness would be ahead of the batch at times, and a power cut then would make a
+ * healthy node refuse. A witness goes to the slot that does not hold the newest good record, so tearing it
+ * loses nothing.
  */
 import type { BatchOperation, BatchStore, SlotFile } from "@quorate/raft";
 import { recordKey } from "./keys.ts";

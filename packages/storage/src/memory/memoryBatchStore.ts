@@ -1,8 +1,9 @@
 /**
  * A batch store in memory: for users' tests, for nodes that need no disk, and for the simulator.
  *
- * Atomic, durable in order, and as honest as a disk without faults: what is written is copied, and what is read never
- * aliases it. `contents()` is a snapshot from which another store can be made, as after a restart.
+ * Atomic, durable in order, and as honest as a disk without faults: what is written is copied, and what is
+ * read never aliases it. `contents()` is a snapshot from which another store can be made, as after a
+ * restart.
  */
 import { type BatchOperation, type BatchStore, QuorateError } from "@quorate/raft";
 
