@@ -108,7 +108,7 @@ export function mask(source: string): Masked {
 }
 
 const staticImport = /(?:^|[;\n}])\s*(import|export)(\s+type\b(?!\s*(?:,|from\b)))?([^;"'`()=]*?)(["'])/g;
-const lazyImport = /\b(?:import|require)\s*\(\s*(["'])/g;
+const calledImport = /\b(import|require)\s*\(\s*(["'])/g;
 
 function stringAt(text: string, quoteIndex: number): string {
   return text.slice(quoteIndex + 1, endOfQuoted(text, quoteIndex, text[quoteIndex] as string) - 1);
@@ -127,9 +127,11 @@ export function importsOf(masked: Masked): Import[] {
       lazy: false,
     });
   }
-  for (const match of masked.code.matchAll(lazyImport)) {
+  for (const match of masked.code.matchAll(calledImport)) {
     const quoteIndex = match.index + match[0].length - 1;
-    found.push({ specifier: stringAt(masked.withStrings, quoteIndex), erased: false, lazy: true });
+    // A `require` stands at the top of its file here, and loads what it names with it.
+    const lazy = match[1] === "import";
+    found.push({ specifier: stringAt(masked.withStrings, quoteIndex), erased: false, lazy });
   }
   return found;
 }

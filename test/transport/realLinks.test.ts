@@ -84,12 +84,12 @@ describe("the entry for simulators", () => {
     const visit = (file: string): void => {
       if (seen.has(file)) return;
       seen.add(file);
-      for (const [, name] of readFileSync(file, "utf8").matchAll(/ from "([^"]+)"/g)) {
+      for (const [, name] of readFileSync(file, "utf8").matchAll(/(?: from |\brequire\()"([^"]+)"/g)) {
         if (name?.startsWith(".")) visit(resolve(dirname(file), name));
         else packages.add(name ?? "");
       }
     };
     visit(fileURLToPath(new URL("../../packages/transport/src/links.ts", import.meta.url)));
-    expect([...packages].sort()).toEqual(["@quorate/raft", "msgpackr/index-no-eval"]);
+    expect([...packages].sort()).toEqual(["@quorate/raft", "msgpackr/index-no-eval", "node:module"]);
   });
 });

@@ -7,8 +7,9 @@
  * and lets through only what is of those six kinds, whole, bounded, and not deeper than it may be. The
  * decoder never sees anything else.
  */
-import { Packr, Unpackr } from "msgpackr/index-no-eval";
+
 import { maxFrameBytes, maxFrameDepth, maxFrameValues } from "../limits.ts";
+import { Packr, Unpackr } from "./msgpackr.ts";
 
 export type Positional = null | boolean | number | string | Uint8Array | readonly Positional[];
 
