@@ -36,7 +36,13 @@ beforeAll(async () => {
     join(folder, "tsconfig.json"),
     JSON.stringify({
       extends: "../../../tsconfig.base.json",
-      compilerOptions: { composite: false, declaration: false, isolatedDeclarations: false, outDir: "out" },
+      compilerOptions: {
+        composite: false,
+        declaration: false,
+        declarationMap: false,
+        isolatedDeclarations: false,
+        outDir: "out",
+      },
       include: ["*.ts"],
     }),
   );
