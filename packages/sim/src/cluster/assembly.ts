@@ -80,14 +80,13 @@ export function raftAssembly(options: RaftOptions): Assembly {
       const { clock } = process;
       const transport = createTransport({ network, clock, random, logger });
       const machine = listMachine();
-      cluster.checks.watch(machine, member);
       const raft = startNode<Listed>({
         nodeId: host.name,
         peers: cluster.peers,
         address: host.address,
         log,
-        transport,
-        machine,
+        transport: cluster.checks.transport(transport, member),
+        machine: cluster.checks.machine(machine, member),
         clock,
         random,
         options,
@@ -117,8 +116,17 @@ export function storeAssembly(options: RaftOptions): Assembly {
   return {
     async start(cluster, host, process) {
       const { member, ...ports } = await openPorts(cluster, host, process);
+      const { checks } = cluster;
       const store = await assembleNode(
-        { ...ports, clock: process.clock, observer: cluster.checks.observer(host.name, member) },
+        {
+          ...ports,
+          clock: process.clock,
+          observer: checks.observer(host.name, member),
+          wrap: {
+            machine: (machine) => checks.machine(machine, member),
+            transport: (transport) => checks.transport(transport, member),
+          },
+        },
         {
           id: host.name,
           listen: host.address,
@@ -128,7 +136,6 @@ export function storeAssembly(options: RaftOptions): Assembly {
           pid: host.starts,
         },
       );
-      cluster.checks.watch(store.host.machine, member);
       return {
         raft: store.raft,
         store,

@@ -135,11 +135,14 @@ function simulatedBatches(
   };
 }
 
-/** The store owns what it was given: a caller that writes to its buffers afterwards would corrupt a real disk. */
+/**
+ * A copy: a caller that writes to its buffers afterwards must not reach the disk. (`slice` would not do: a Buffer's is a
+ * view.)
+ */
 function copied(operation: BatchOperation): BatchOperation {
   return operation.kind === "delete"
-    ? { kind: "delete", key: operation.key.slice() }
-    : { kind: "put", key: operation.key.slice(), value: operation.value.slice() };
+    ? { kind: "delete", key: new Uint8Array(operation.key) }
+    : { kind: "put", key: new Uint8Array(operation.key), value: new Uint8Array(operation.value) };
 }
 
 function simulatedSlots(
@@ -164,7 +167,7 @@ function simulatedSlots(
           throw new Error(`a slot holds ${slotBytes} bytes, not ${content.length}`);
         if (isWriting) throw new Error("two slot writes at once");
         isWriting = true;
-        directory.beginSlot({ slot, content: content.slice() });
+        directory.beginSlot({ slot, content: new Uint8Array(content) });
         timeline.schedule(behaviour.delayMs(), undefined, () => {
           if (!process.isAlive) return;
           const hasFailed = behaviour.fails();

@@ -2,11 +2,11 @@
  * Where the cluster reports what it sees, and every invariant is checked at the event that establishes it.
  *
  *   core steps ─────▶ roles, commits          log store ──▶ what is durable, what came back
- *   what they send ─▶ persisted before sent   machine ────▶ state-machine safety
+ *   transport ──────▶ persisted before sent   machine ────▶ state-machine safety
  *
  * Costs are O(1) an event, amortised over entries. Must not change what it is shown.
  */
-import type { Entry, LogStore, MemberId, StateMachine } from "@quorate/raft";
+import type { Entry, LogStore, MemberId, StateMachine, Transport } from "@quorate/raft";
 import type { CoreObserver } from "@quorate/raft/internal";
 import { Application } from "./application.ts";
 import { checkCommit } from "./commits.ts";
@@ -54,9 +54,6 @@ export class Checks {
         checkRole(history, member, state);
         checkCommit(history, member, state, event);
       },
-      effectsTaken: (_state, effects) => {
-        for (const { to, message } of effects.send) checkSending(history, member, to, message);
-      },
     };
   }
 
@@ -92,13 +89,25 @@ export class Checks {
     };
   }
 
-  /** Looks over the shoulder of a machine from now on. */
-  watch<Result>(machine: StateMachine<Result>, member: MemberHistory): void {
-    const apply = machine.apply.bind(machine);
-    machine.apply = (entry: Entry) => {
-      const result = apply(entry);
-      this.application.applies(member, entry, result);
-      return result;
+  transport(inner: Transport, member: MemberHistory): Transport {
+    return {
+      start: (handlers) => inner.start(handlers),
+      setPeers: (peers) => inner.setPeers(peers),
+      send: (to, messages) => {
+        for (const message of messages) checkSending(this.history, member, to, message);
+        inner.send(to, messages);
+      },
+      close: () => inner.close(),
+    };
+  }
+
+  machine<Result>(inner: StateMachine<Result>, member: MemberHistory): StateMachine<Result> {
+    return {
+      apply: (entry: Entry) => {
+        const result = inner.apply(entry);
+        this.application.applies(member, entry, result);
+        return result;
+      },
     };
   }
 }

@@ -101,7 +101,8 @@ export function reopened(
       () => `${member.member} came back mute, though nothing was lost`,
     );
   }
-  if (!matches(member, restored) && writing !== undefined) {
+  // Of a damaged directory it cannot be said whether the write that was under way had come through.
+  if (!matches(member, restored) && writing !== undefined && !isDamaged) {
     applyPersist(history, member, writing);
     history.mark("write in flight survived the crash");
   } else if (writing !== undefined) history.mark("write in flight was lost");

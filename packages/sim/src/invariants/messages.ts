@@ -1,15 +1,25 @@
 /**
  * Persisted before sent: what a member promises in a message is on its disk when the message leaves.
  *
- * Checked when the core lets a message go, against what the log store reported durable (disk.ts). A leader may send appends
+ * Checked at the transport port, against what the log store reported durable (disk.ts). A leader may send appends
  * before its own sync; nobody may speak in a term that its disk does not know, a pre-vote's proposed term excepted.
  */
-import { asIndex, type MemberId, type Message, termAt } from "@quorate/raft";
+import { asIndex, type MemberId, type Message, type PeerMessage, termAt } from "@quorate/raft";
 import { checkLeader, checkVote } from "./elections.ts";
 import { type ChainLink, type History, linkAt, type MemberHistory } from "./history.ts";
 
-export function checkSending(history: History, member: MemberHistory, to: MemberId, message: Message): void {
+export function checkSending(
+  history: History,
+  member: MemberHistory,
+  to: MemberId,
+  message: PeerMessage,
+): void {
   switch (message.kind) {
+    case "birthQuery":
+    case "birthPromise":
+    case "birthRefusal":
+    case "birthNotice":
+      return;
     case "preVoteRequest":
       history.mark("pre-vote");
       checkTerm(history, member, message.term - 1, message);

@@ -177,7 +177,7 @@ export class ChannelEnd implements Channel {
       return;
     }
     if (this.isClosedHere) return;
-    const bytes = parcel.bytes.slice();
+    const bytes = new Uint8Array(parcel.bytes);
     this.wire.trace.absorb(bytes);
     this.handlers.frame(bytes);
     bytes.fill(scribble);

@@ -1,0 +1,53 @@
+/**
+ * Loads the simulator, and with it all of the product, from sources in which one mutant was put.
+ *
+ * A module loader of its own (vite's, in this process) reads the sources and replaces the text on the way; nothing on
+ * the disk changes, and other tests see nothing of it.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createServer } from "vite";
+import type { Simulator } from "../sim/scenarios.ts";
+import type { Mutant } from "./catalogue.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+export interface Loaded {
+  readonly sim: Simulator;
+  /** Whether the mutated file was loaded at all: a mutant of dead code proves nothing. */
+  readonly wasApplied: boolean;
+  close(): Promise<void>;
+}
+
+/** How often `find` is in the mutant's file; anything but once is a mutant that has gone stale. */
+export function occurrences(mutant: Mutant): number {
+  return readFileSync(join(root, mutant.file), "utf8").split(mutant.find).length - 1;
+}
+
+export async function loadMutated(mutant: Mutant | undefined): Promise<Loaded> {
+  let wasApplied = false;
+  const server = await createServer({
+    root,
+    configFile: false,
+    logLevel: "error",
+    appType: "custom",
+    server: { middlewareMode: true, watch: null, hmr: false, ws: false },
+    optimizeDeps: { noDiscovery: true, include: [] },
+    resolve: { conditions: ["development"] },
+    ssr: { resolve: { conditions: ["development", "node", "import", "module", "default"] } },
+    plugins: [
+      {
+        name: "quorate-mutant",
+        enforce: "pre",
+        transform(code, id) {
+          if (mutant === undefined || !id.split("?")[0]?.endsWith(mutant.file)) return undefined;
+          wasApplied = true;
+          return { code: code.replace(mutant.find, () => mutant.replace), map: null };
+        },
+      },
+    ],
+  });
+  const sim = (await server.ssrLoadModule(join(root, "packages/sim/src/index.ts"))) as Simulator;
+  return { sim, wasApplied, close: () => server.close() };
+}

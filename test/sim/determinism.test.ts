@@ -1,0 +1,67 @@
+/** One seed decides everything: no real time, no real chance, and the same trace again and again. */
+import { simulate } from "@quorate/sim";
+import { afterEach, describe, expect, it } from "vitest";
+import { seedOptions } from "./seedRuns.ts";
+
+const productCode = /\/packages\/(raft|storage|transport|client|kv|sim)\//;
+const restores: (() => void)[] = [];
+
+afterEach(() => {
+  for (const restore of restores.splice(0)) restore();
+});
+
+/** Notes each call that comes from product code; others (the test runner's) pass. */
+function trap(owner: object, name: string, calls: string[]): void {
+  const real = Reflect.get(owner, name) as (...given: unknown[]) => unknown;
+  const spy = function (this: unknown, ...given: unknown[]): unknown {
+    const callers = (new Error("where").stack ?? "").split("\n").slice(2);
+    const culprit = callers.find((line) => productCode.test(line));
+    if (culprit !== undefined) calls.push(`${name}${culprit}`);
+    return Reflect.apply(real, this, given);
+  };
+  Reflect.set(owner, name, spy);
+  restores.push(() => Reflect.set(owner, name, real));
+}
+
+describe("a simulation", () => {
+  it("never asks for real time or real chance", async () => {
+    const calls: string[] = [];
+    for (const name of ["setTimeout", "setInterval", "setImmediate"]) trap(globalThis, name, calls);
+    trap(Date, "now", calls);
+    trap(Math, "random", calls);
+    trap(performance, "now", calls);
+    trap(crypto, "getRandomValues", calls);
+    trap(crypto, "randomUUID", calls);
+    trap(AbortSignal, "timeout", calls);
+    const result = await simulate({ ...seedOptions(3), durationMs: 2_000 });
+    expect(result.violations).toEqual([]);
+    expect(calls).toEqual([]);
+  });
+
+  it("can tell when real chance is asked for", () => {
+    const calls: string[] = [];
+    trap(Math, "random", calls);
+    const drawn = new Function("Math", "return Math.random();\n//# sourceURL=/packages/kv/src/careless.js");
+    drawn(Math);
+    expect(calls).toHaveLength(1);
+  });
+
+  it("goes the same way for the same seed, and another way for another", async () => {
+    const [one, again, other] = [
+      await simulate({ ...seedOptions(3), durationMs: 1_000 }),
+      await simulate({ ...seedOptions(3), durationMs: 1_000 }),
+      await simulate({ ...seedOptions(5), durationMs: 1_000 }),
+    ];
+    expect(again.traceHash).toBe(one.traceHash);
+    expect(other.traceHash).not.toBe(one.traceHash);
+  });
+
+  it("goes the same way again when its drawn faults are given back as a schedule", async () => {
+    const options = { ...seedOptions(6), durationMs: 2_000, profile: { faultsAtBirth: true } };
+    const drawn = await simulate(options);
+    expect(drawn.schedule.length).toBeGreaterThan(0);
+    const replayed = await simulate({ ...options, schedule: drawn.schedule });
+    expect(replayed.violations).toEqual([]);
+    expect(replayed.schedule).toEqual(drawn.schedule);
+  });
+});

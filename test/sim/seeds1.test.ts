@@ -1,0 +1,7 @@
+/** Seeds 1 to 50 of the 300 that run under every fault; see seedRuns.ts. */
+import { describe } from "vitest";
+import { runSeeds } from "./seedRuns.ts";
+
+describe("five nodes under every fault", () => {
+  runSeeds(1, 50);
+});
