@@ -1,4 +1,6 @@
-/** Each mutant is found by its kept killer, for the right reason, and the killer finds nothing in the sources as they are. */
+/**
+ * Each mutant is found by its kept killer, for the right reason; the killer finds nothing in the sources as they are.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mutants } from "./catalogue.ts";
 import { violationsOf } from "./kill.ts";

@@ -136,8 +136,8 @@ function simulatedBatches(
 }
 
 /**
- * A copy: a caller that writes to its buffers afterwards must not reach the disk. (`slice` would not do: a Buffer's is a
- * view.)
+ * A copy: a caller that writes to its buffers afterwards must not reach the disk. (`slice` would not do: that of a
+ * Buffer is a view.)
  */
 function copied(operation: BatchOperation): BatchOperation {
   return operation.kind === "delete"

@@ -142,7 +142,12 @@ export function describeFault(fault: Fault): string {
   const duration = `for ${fault.forMs} ms`;
   switch (fault.kind) {
     case "crash":
-      return `${fault.node} ${fault.silent ? "loses power" : "is killed"}${fault.whenWriting ? " while it writes" : ""} ${duration}`;
+      return [
+        fault.node,
+        fault.silent ? "loses power" : "is killed",
+        ...(fault.whenWriting ? ["while it writes"] : []),
+        duration,
+      ].join(" ");
     case "crashAll":
       return `all nodes ${fault.silent ? "lose power" : "are killed"} ${duration}`;
     case "partition":

@@ -40,7 +40,8 @@ function checkOrder(history: History, member: MemberHistory, state: RaftState): 
   if (!(log.boundary.index <= appliedIndex && appliedIndex <= commitIndex && commitIndex <= log.lastIndex)) {
     history.fail(
       "index order",
-      `${member.member}: boundary ${log.boundary.index}, applied ${appliedIndex}, commit ${commitIndex}, last ${log.lastIndex}`,
+      `${member.member}: boundary ${log.boundary.index}, applied ${appliedIndex}, commit ${commitIndex}, ` +
+        `last ${log.lastIndex}`,
     );
   }
   if (leading === undefined) return;
@@ -108,7 +109,8 @@ function agree(history: History, member: MemberHistory, state: RaftState, index:
   } else if (known.hash !== link.hash) {
     history.fail(
       "commit agreement",
-      `${member.member} commits an entry of term ${link.term} at ${index}, where one of term ${known.term} was committed`,
+      `${member.member} commits an entry of term ${link.term} at ${index}, where one of term ${known.term} was ` +
+        "committed",
     );
   }
 }

@@ -55,10 +55,11 @@ function checkCompleteness(history: History, member: MemberHistory, state: RaftS
   if (committed === undefined) return;
   const term = termAt(state.log, asIndex(upTo));
   if (term === committed.term) return;
+  const held = term === undefined ? "no entry" : `an entry of term ${term}`;
   history.fail(
     "leader completeness",
-    `${member.member} leads term ${state.currentTerm} with ${term === undefined ? "no entry" : `an entry of term ${term}`} ` +
-      `at ${upTo}, where one of term ${committed.term} was committed in term ${committed.commitTerm}`,
+    `${member.member} leads term ${state.currentTerm} with ${held} at ${upTo}, where one of term ${committed.term} ` +
+      `was committed in term ${committed.commitTerm}`,
   );
 }
 

@@ -76,7 +76,8 @@ export class StoreOracle {
       this.serialAt.get(revision) === serial,
       "durability",
       () =>
-        `${client} was told that write ${serial} is revision ${revision}, which is write ${this.serialAt.get(revision)}`,
+        `${client} was told that write ${serial} is revision ${revision}, ` +
+        `which is write ${this.serialAt.get(revision)}`,
     );
     this.history.require(
       revision > toldBefore,
@@ -102,7 +103,8 @@ export class StoreOracle {
       revision === 0 || serial === undefined || this.serialAt.get(revision) === serial,
       "linearizable reads",
       () =>
-        `${client} read write ${serial} in ${key} at revision ${revision}, where write ${this.serialAt.get(revision)} is`,
+        `${client} read write ${serial} in ${key} at revision ${revision}, ` +
+        `where write ${this.serialAt.get(revision)} is`,
     );
     this.saw(key, revision);
   }

@@ -85,8 +85,8 @@ export class SerialWorkload implements Workload {
         point.index >= committed && seen >= point.index && seen >= acknowledged,
         "linearizable reads",
         () =>
-          `${host.name} answers a read at index ${point.index} with ${seen} applied, though ${committed} were committed ` +
-          `and ${acknowledged} acknowledged before it was asked`,
+          `${host.name} answers a read at index ${point.index} with ${seen} applied, though ${committed} were ` +
+          `committed and ${acknowledged} acknowledged before it was asked`,
       );
       return true;
     } catch (error) {
