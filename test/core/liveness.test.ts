@@ -2,7 +2,7 @@
  * Pre-vote, check-quorum, stickiness and pauses: that there is always one leader soon, and no more of them
  * than needed.
  */
-import { asTerm, type Role } from "@quorate/raft";
+import { asIndex, asTerm, type Role } from "@quorate/raft";
 import { describe, expect, it } from "vitest";
 import {
   advance,
@@ -189,6 +189,17 @@ describe("stickiness", () => {
     receive(cluster, "a", "b", preVoteRequest(2));
     receive(cluster, "a", "b", voteRequest(2));
     expect(cluster.queue.slice(1).map(({ message }) => message)).toEqual([preVote(2), vote(2)]);
+  });
+
+  it("whoever follows a leader votes for nobody else in its term, however long the leader is silent", () => {
+    const cluster = createCluster({ nodes: ["a", "b", "c"] });
+    receive(cluster, "a", "b", heartbeat(1));
+    cluster.nowMs += 149;
+    turn(cluster, "a", { kind: "applied", upTo: asIndex(0) });
+    cluster.nowMs += 100;
+    receive(cluster, "a", "c", voteRequest(1));
+    expect(cluster.queue.at(-1)?.message).toEqual(vote(1, false));
+    expect(nodeOf(cluster, "a").state.vote).toBeUndefined();
   });
 
   it("a leader refuses too, and answers with its term", () => {

@@ -256,6 +256,23 @@ describe("replicating", () => {
     for (const name of ["a", "b", "c"]) expect(commitOf(cluster, name)).toBe(2);
   });
 
+  it("a heartbeat tells each follower of no more than it is known to hold (S13)", () => {
+    const cluster = replicating();
+    cluster.nowMs += 50;
+    const beats = turn(cluster, "a", { kind: "tick" }).send.filter(
+      ({ message }) => message.kind === "heartbeat",
+    );
+    const told = beats.map(({ to, message }) => [
+      nameOf(to),
+      (message as { commitIndex?: number }).commitIndex,
+    ]);
+    expect(commitOf(cluster, "a")).toBe(1);
+    expect(told).toEqual([
+      ["b", 1],
+      ["c", 0],
+    ]);
+  });
+
   it("a match never falls within a session, and an answer from beyond our log is nobody's", () => {
     const cluster = replicating();
     propose(cluster, "a", "x");

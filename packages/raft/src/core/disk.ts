@@ -112,5 +112,5 @@ export function writeThatHolds(
 }
 
 function holds(hardState: HardState, term: Term, vote: MemberId | undefined, withVote: boolean): boolean {
-  return hardState.term >= term && (!withVote || hardState.term > term || hardState.vote === vote);
+  return hardState.term === term && (!withVote || hardState.vote === vote);
 }
