@@ -16,7 +16,6 @@ import {
   type Entry,
   type Envelope,
   type Event,
-  type Index,
   type Load,
   type MemberId,
   type Message,
@@ -114,10 +113,6 @@ export function bytes(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-export function textOf(entry: Entry): string {
-  return entry.kind === "command" ? new TextDecoder().decode(entry.data) : entry.kind;
-}
-
 /** Entries with these terms, from index 1 on: the row of a figure. */
 export function entriesOf(terms: readonly number[]): Entry[] {
   return terms.map((term, at) => ({
@@ -126,15 +121,6 @@ export function entriesOf(terms: readonly number[]): Entry[] {
     kind: "command" as const,
     data: bytes(`${term}:${at + 1}`),
   }));
-}
-
-export function termsOf(node: Node): number[] {
-  const terms: number[] = [];
-  for (const [at, run] of node.state.log.runs.entries()) {
-    const end = node.state.log.runs[at + 1]?.firstIndex ?? node.state.log.lastIndex + 1;
-    for (let index: number = run.firstIndex; index < end; index += 1) terms.push(run.term);
-  }
-  return terms;
 }
 
 function restoredFrom(disk: Disk, configuration: Configuration): RestoredState {
@@ -363,15 +349,6 @@ export function restart(cluster: Cluster, name: string): void {
   boot(cluster, name, { ...disk, boot: disk.boot + 1, entries: [...disk.entries] });
 }
 
-export function leaderOf(cluster: Cluster): Node | undefined {
-  let found: Node | undefined;
-  for (const node of cluster.nodes.values()) {
-    if (!node.up || node.state.role !== "leader") continue;
-    if (found === undefined || node.state.currentTerm > found.state.currentTerm) found = node;
-  }
-  return found;
-}
-
 /** Cuts every link between the groups; a name in no group hears nobody. */
 export function partition(cluster: Cluster, ...groups: readonly string[][]): void {
   cluster.drop = ({ from, to }) =>
@@ -382,44 +359,7 @@ export function heal(cluster: Cluster): void {
   cluster.drop = undefined;
 }
 
-export function commitOf(cluster: Cluster, name: string): Index {
-  return nodeOf(cluster, name).state.commitIndex;
-}
-
 /** Hands `message` to one node as if `from` had sent it. */
 export function receive(cluster: Cluster, to: string, from: string, message: Message): Effects {
   return turn(cluster, to, { kind: "received", from: idOf(from), message });
-}
-
-export function isKind<K extends Message["kind"]>(
-  kind: K,
-): (message: Message) => message is Extract<Message, { kind: K }> {
-  return (message): message is Extract<Message, { kind: K }> => message.kind === kind;
-}
-
-/** The messages of one kind among what a turn sent. */
-export function sentOf<K extends Message["kind"]>(
-  effects: Effects,
-  kind: K,
-): Extract<Message, { kind: K }>[] {
-  return effects.send.map(({ message }) => message).filter(isKind(kind));
-}
-
-/** The messages of one kind that are under way, optionally to one node only. */
-export function queued<K extends Message["kind"]>(
-  cluster: Cluster,
-  kind: K,
-  to?: string,
-): Extract<Message, { kind: K }>[] {
-  return cluster.queue
-    .filter((flight) => to === undefined || nameOf(flight.to) === to)
-    .map(({ message }) => message)
-    .filter(isKind(kind));
-}
-
-/** Takes the messages that `which` names out of the queue, for later. */
-export function hold(cluster: Cluster, which: (flight: Flight) => boolean): Flight[] {
-  const held = cluster.queue.filter(which);
-  cluster.queue = cluster.queue.filter((flight) => !which(flight));
-  return held;
 }

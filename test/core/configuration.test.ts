@@ -1,3 +1,4 @@
+/** A configuration as bytes: it comes back as it was, or is refused. */
 import { decodeConfiguration, encodeConfiguration } from "@quorate/raft";
 import { describe, expect, it } from "vitest";
 import { bytes, configurationFor, idOf } from "./cluster.ts";

@@ -10,7 +10,6 @@ import {
   advance,
   type Cluster,
   campaign,
-  commitOf,
   crash,
   createCluster,
   entriesOf,
@@ -18,16 +17,14 @@ import {
   idOf,
   nodeOf,
   propose,
-  queued,
   receive,
   restart,
-  sentOf,
   settle,
-  termsOf,
   timeOut,
   turn,
 } from "./cluster.ts";
 import { append, entriesAfter, heartbeat, preVote, preVoteRequest, vote, voteRequest } from "./messages.ts";
+import { commitOf, queued, sentOf, termsOf } from "./views.ts";
 
 function slowFollower(terms: readonly number[] = [], term = terms.at(-1) ?? 0): Cluster {
   const cluster = createCluster({
@@ -261,7 +258,7 @@ describe("writes", () => {
     expect(commitOf(cluster, "a")).toBe(1);
   });
 
-  it("a completion whose entries were overwritten since marks nothing durable (the ABA of etcd/raft's async writes)", () => {
+  it("a completion whose entries were overwritten since marks nothing durable (etcd/raft, the ABA race)", () => {
     const cluster = slowFollower([1], 1);
     const node = nodeOf(cluster, "a");
     receive(cluster, "a", "b", append(2, [1, 1], entriesAfter(1, [2, 2]))); // A: being written

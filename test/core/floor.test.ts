@@ -9,11 +9,11 @@ import {
   entriesOf,
   finishWrite,
   nodeOf,
-  queued,
   receive,
   timeOut,
 } from "./cluster.ts";
 import { append, entriesAfter, matched, preVote, preVoteRequest, vote, voteRequest } from "./messages.ts";
+import { queued } from "./views.ts";
 
 const floor: Floor = { lastIndex: asIndex(3), lastTerm: asTerm(2) };
 

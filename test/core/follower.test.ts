@@ -19,19 +19,17 @@ import { describe, expect, it } from "vitest";
 import {
   bytes,
   type Cluster,
-  commitOf,
   configurationFor,
   createCluster,
   entriesOf,
   finishWrite,
   idOf,
   nodeOf,
-  queued,
   receive,
-  termsOf,
   turn,
 } from "./cluster.ts";
 import { append, entriesAfter, heartbeat, matched, rejected } from "./messages.ts";
+import { commitOf, queued, termsOf } from "./views.ts";
 
 function follower(terms: readonly number[], more: { commit?: number; term?: number } = {}): Cluster {
   const cluster = createCluster({ nodes: ["a", "b", "c"], disks: { a: { entries: entriesOf(terms) } } });

@@ -1,3 +1,4 @@
+/** The arithmetic of quorums against brute force. */
 import { asIndex, hasQuorum, isVoter, quorumSize, reachedByQuorum } from "@quorate/raft";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

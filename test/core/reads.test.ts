@@ -8,19 +8,16 @@ import {
   createCluster,
   deliver,
   heal,
-  hold,
   idOf,
-  leaderOf,
   nodeOf,
   partition,
   propose,
-  queued,
   receive,
-  sentOf,
   settle,
   turn,
 } from "./cluster.ts";
 import { append, heartbeat, heartbeatResponse, matched, preVote, vote } from "./messages.ts";
+import { hold, leaderOf, queued, sentOf } from "./views.ts";
 
 function led(nodes: readonly string[] = ["a", "b", "c"]): Cluster {
   const cluster = createCluster({ nodes });

@@ -15,17 +15,15 @@ import {
   deliver,
   finishWrite,
   heal,
-  leaderOf,
   nodeOf,
   partition,
   propose,
   restart,
   settle,
-  termsOf,
-  textOf,
   turn,
 } from "./cluster.ts";
 import { type History, noteRead, recordHistory } from "./history.ts";
+import { leaderOf, termsOf, textOf } from "./views.ts";
 
 interface Run {
   readonly cluster: Cluster;
