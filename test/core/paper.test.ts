@@ -2,7 +2,7 @@
  * The Raft paper (Ongaro and Ousterhout, ATC 2014, extended version), sentence by sentence: a title says what
  * the paper says, the test shows that a core does it.
  */
-import { asIndex, asTerm, type Entry, type Message } from "@quorate/raft";
+import { asIndex, asTerm, type Message } from "@quorate/raft";
 import { describe, expect, it } from "vitest";
 import {
   advance,
@@ -18,39 +18,10 @@ import {
   timeOut,
   turn,
 } from "./cluster.ts";
+import { append, heartbeat, voteRequest } from "./messages.ts";
 import { hold, leaderOf, queued, sentOf } from "./views.ts";
 
 const names = ["a", "b", "c", "d", "e"];
-
-function heartbeat(term: number, session = 1, token = 0): Message {
-  return { kind: "heartbeat", term: asTerm(term), session, commitIndex: asIndex(0), token };
-}
-
-function append(
-  term: number,
-  prev: readonly [number, number],
-  entries: readonly Entry[],
-  commit = 0,
-): Message {
-  return {
-    kind: "appendRequest",
-    term: asTerm(term),
-    session: 1,
-    prevIndex: asIndex(prev[0]),
-    prevTerm: asTerm(prev[1]),
-    commitIndex: asIndex(commit),
-    entries,
-  };
-}
-
-function voteRequest(term: number, lastTerm: number, lastIndex: number): Message {
-  return {
-    kind: "voteRequest",
-    term: asTerm(term),
-    lastTerm: asTerm(lastTerm),
-    lastIndex: asIndex(lastIndex),
-  };
-}
 
 function inRole(role: "follower" | "candidate" | "leader"): Cluster {
   const cluster = createCluster({ nodes: ["a", "b", "c"] });

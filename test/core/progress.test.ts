@@ -1,3 +1,4 @@
+/** Replication to one follower: probing, the window, and losses that are found out. */
 import { describe, expect, it } from "vitest";
 import {
   advance,

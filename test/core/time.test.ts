@@ -20,14 +20,6 @@ import { leaderOf, queued, sentOf } from "./views.ts";
 
 const five = ["a", "b", "c", "d", "e"];
 
-/** Only these pairs can talk. */
-function _links(cluster: Cluster, pairs: readonly string[]): void {
-  cluster.drop = ({ from, to }) => {
-    const [x, y] = [nameOf(from), nameOf(to)];
-    return !pairs.includes(`${x}-${y}`) && !pairs.includes(`${y}-${x}`);
-  };
-}
-
 function led(nodes: readonly string[], by: string): Cluster {
   const cluster = createCluster({ nodes });
   campaign(cluster, by);
