@@ -18,7 +18,7 @@ export default defineConfig({
         test: {
           name: "code",
           include: ["test/**/*.test.ts"],
-          exclude: ["**/node_modules/**", "test/process/**", "test/system/**"],
+          exclude: ["**/node_modules/**", "test/nightly/**", "test/process/**", "test/system/**"],
           pool: "forks",
           sequence: { groupOrder: 0 },
           ...timeouts,
