@@ -197,9 +197,9 @@ export class SimulatedCluster {
   }
 }
 
+/** Without the call stack: that names places in the caller's code, and the trace must not depend on them. */
 function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = "code" in error ? `${String(error.code)}: ` : "";
-  const cause = error.cause instanceof Error ? ` (${error.cause.stack ?? error.cause.message})` : "";
-  return `${code}${error.message}${cause}`;
+  return `${code}${error.message}`;
 }
