@@ -66,7 +66,7 @@ export class CoreDriver<Result> {
     this.#reportedAppliedIndex = restored.boundary.index;
     this.#applier = new Applier(restored.boundary.index, {
       cached: (from, to, maxBytes) => cachedEntries(this.state, from, to, maxBytes),
-      read: (from, to, maxBytes) => ports.log.read(from, to, maxBytes),
+      read: (from, to, maxBytes) => ports.log.read(from, this.#lastOnDisk(to), maxBytes),
       apply: (entry) => ports.waiters.entryApplied(entry.index, entry.term, ports.machine.apply(entry)),
       applied: (upTo) => ports.waiters.appliedUpTo(upTo),
       defer: (fn) => ports.clock.defer(fn),
@@ -78,6 +78,14 @@ export class CoreDriver<Result> {
 
   get appliedIndex(): Index {
     return this.#applier.appliedIndex;
+  }
+
+  /**
+   * Beyond the durable index the disk may still hold what another leader once sent: a follower can know that an entry
+   * is committed before it has written it.
+   */
+  #lastOnDisk(to: Index): Index {
+    return asIndex(Math.min(to, this.state.disk.durableIndex));
   }
 
   /** How many events wait for the next turn. */
