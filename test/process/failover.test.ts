@@ -1,5 +1,5 @@
 /**
- * The leader is killed again and again under a steady load of puts: nothing acknowledged is lost, and writes go on soon.
+ * The leader is killed again and again under a steady load of puts: nothing acknowledged is lost, and writes go on.
  *
  * The gaps are measured on whatever machine runs this, and printed; the bounds are those that the project promises.
  */

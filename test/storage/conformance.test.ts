@@ -1,3 +1,4 @@
+/** Both stores, the real ones and those in memory, against the same suites. */
 import { join } from "node:path";
 import type { BatchStore, SlotFile } from "@quorate/raft";
 import {

@@ -1,3 +1,4 @@
+/** What is loaded with each entry of the package. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

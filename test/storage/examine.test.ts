@@ -1,3 +1,4 @@
+/** What `quorate doctor` finds, and that it changes nothing. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { examine, openDirectory } from "@quorate/storage";

@@ -6,7 +6,7 @@ import { RealCluster } from "../process/rig/realCluster.ts";
 import { expectKept } from "../process/rig/verification.ts";
 import { whatIsMissing } from "./requirements.ts";
 
-/** From its `nth` sync on, each fails. The tracer is no parent: the node keeps its process id, signals and exit code. */
+/** From its `nth` sync on, each fails. The tracer is no parent: the node keeps its process id and exit code. */
 function syncsFailFrom(nth: number): (commandLine: readonly string[]) => readonly string[] {
   const inject = `inject=fsync,fdatasync:error=EIO:when=${nth}+`;
   const strace = [

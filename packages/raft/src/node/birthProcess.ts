@@ -107,7 +107,8 @@ export class BirthProcess {
     const { log, peers } = this.#ports;
     const { standing } = log;
     if (standing.kind === "born") {
-      return `it is a member of cluster ${standing.birth.clusterId} already; a node that was wiped cannot found it again.`;
+      const { clusterId } = standing.birth;
+      return `it is a member of cluster ${clusterId} already; a node that was wiped cannot found it again.`;
     }
     if (standing.kind === "lost")
       return "it was a member before and lost the record of it; a member has to tell it.";

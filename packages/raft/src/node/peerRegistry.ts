@@ -50,8 +50,8 @@ export class PeerRegistry {
     return refuse(
       "otherIncarnation",
       `${name} is a member with the data directory of incarnation ${incarnationOf(known.id)}, and this one, of ` +
-        `incarnation ${incarnationOf(peer.member)}, is new or was wiped: what ${name} had promised is not in it, so it ` +
-        "stays out. Put the old directory back if it still exists; the other members go on without it",
+        `incarnation ${incarnationOf(peer.member)}, is new or was wiped: what ${name} had promised is not in it, ` +
+        "so it stays out. Put the old directory back if it still exists; the other members go on without it",
     );
   }
 

@@ -89,8 +89,8 @@ export class RunningNode<Result> implements RaftNode<Result> {
     const { standing } = log;
     if (standing.kind === "lost") {
       this.#complain(
-        "The record of this node's membership is gone from its log. It stays mute until a member tells it its cluster " +
-          `again and its log is back at entry ${standing.floor.lastIndex}.`,
+        "The record of this node's membership is gone from its log. It stays mute until a member tells it its " +
+          `cluster again and its log is back at entry ${standing.floor.lastIndex}.`,
       );
     }
     if (standing.kind === "born") this.#run(standing.birth);
@@ -274,8 +274,8 @@ export class RunningNode<Result> implements RaftNode<Result> {
     const { floor } = log.standing.restored;
     if (floor !== undefined) {
       this.#complain(
-        `Entries that this node had acknowledged are gone from its log. It stays mute until the leader has brought it ` +
-          `back to entry ${floor.lastIndex}; it needs no help for that as long as a majority of the others is up.`,
+        "Entries that this node had acknowledged are gone from its log. It stays mute until the leader has brought " +
+          `it back to entry ${floor.lastIndex}; it needs no help for that as long as a majority of the others is up.`,
       );
     }
   }

@@ -75,7 +75,8 @@ function resolvePeers(options: {
     if (!isNodeId(name)) {
       throw new QuorateError(
         "INVALID_OPTIONS",
-        `${JSON.stringify(name)} is no node id: use 1 to 63 letters, digits, - and _, beginning with a letter or digit.`,
+        `${JSON.stringify(name)} is no node id: use 1 to 63 letters, digits, - and _, ` +
+          "beginning with a letter or digit.",
       );
     }
   }

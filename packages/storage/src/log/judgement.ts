@@ -17,7 +17,7 @@
  * Comparing sequences alone finds no hole in the middle: whether the log ends exactly where the record
  * says, and chains up to there, is `scanLog`'s to find.
  */
-import { incarnationOf, type NodeId, nodeIdOf } from "@quorate/raft";
+import { type NodeId, nodeIdOf } from "@quorate/raft";
 import { equalBytes } from "./bytes.ts";
 import type { Evidence } from "./evidence.ts";
 import { encodeStateRecord, type StateRecord } from "./stateRecord.ts";
@@ -120,9 +120,4 @@ function anotherNode(found: NodeId, wanted: NodeId): Judgement {
     `The data are those of node "${found}", and this is node "${wanted}". Start it with the directory of ` +
     `"${wanted}", or as "${found}". Nothing was changed.`;
   return { kind: "refuse", code: "WRONG_DIRECTORY", reason };
-}
-
-/** How a member is named in sentences. */
-export function describeMember(record: StateRecord): string {
-  return `node ${nodeIdOf(record.member)} (incarnation ${incarnationOf(record.member)})`;
 }
