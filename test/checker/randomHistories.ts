@@ -18,23 +18,31 @@ interface Plan<I> {
   readonly after: number;
 }
 
+export interface HistorySize {
+  readonly maxLength: number;
+  /** How long before and after its effect an operation may be called and return. */
+  readonly overlap: number;
+  /** Of 30 operations that were answered, how many others were not. */
+  readonly unanswered: number;
+}
+
 /** Linearizable by construction. */
 export function honestHistories<S, I, O>(
   subject: Subject<S, I, O>,
-  size: { readonly maxLength: number; readonly overlap: number },
+  size: HistorySize,
 ): fc.Arbitrary<Operation<I, O>[]> {
   const plan = fc.record({
     client: fc.nat(3),
     input: subject.inputs,
     fate: fc.oneof(
-      { weight: 8, arbitrary: fc.constant<Fate>("answered") },
-      { weight: 2, arbitrary: fc.constantFrom<Fate>("lost", "dropped", "failed") },
+      { weight: 30, arbitrary: fc.constant<Fate>("answered") },
+      { weight: size.unanswered, arbitrary: fc.constantFrom<Fate>("lost", "dropped", "failed") },
     ),
     effectAt: fc.nat(3 * size.maxLength),
     before: fc.nat(size.overlap),
     after: fc.nat(size.overlap),
   });
-  return fc.array(plan, { maxLength: size.maxLength }).map((plans) => execute(subject, plans));
+  return fc.array(plan, { maxLength: size.maxLength, size: "max" }).map((plans) => execute(subject, plans));
 }
 
 function execute<S, I, O>(subject: Subject<S, I, O>, plans: readonly Plan<I>[]): Operation<I, O>[] {
@@ -57,7 +65,7 @@ function execute<S, I, O>(subject: Subject<S, I, O>, plans: readonly Plan<I>[]):
 /** Honest ones with a few changes: some are still linearizable, most are not. */
 export function bentHistories<S, I, O>(
   subject: Subject<S, I, O>,
-  size: { readonly maxLength: number; readonly overlap: number },
+  size: HistorySize,
 ): fc.Arbitrary<Operation<I, O>[]> {
   const change = fc.record({
     position: fc.nat(),

@@ -7,6 +7,8 @@
  *  - a read that fits is placed at once and for good, since it changes nothing for the others;
  *  - operations without an answer are tried last, never where they change nothing, and of equal ones only the oldest:
  *    they need not be placed at all, and equal ones can change places;
+ *  - nor is anything placed behind one of them that would do the same without it: of the orders that are left out, none
+ *    has the fewest such operations, and if there is an order, there is one with the fewest;
  *  - the search is done when every answered operation is placed.
  */
 import { ConfigurationCache } from "./configurationCache.ts";
@@ -112,7 +114,7 @@ export class Search<S, I, O> {
   private tryAnswered(operation: number): SearchState {
     const next = this.transitions.next(this.state, operation);
     if (next === noMemory) return "out of memory";
-    if (next !== illegalStep) {
+    if (next !== illegalStep && !this.makesLastNeedless(operation, next)) {
       this.place(operation, next);
       const added = this.remember();
       if (added === "full") return "out of memory";
@@ -138,7 +140,7 @@ export class Search<S, I, O> {
     if (twin === none || this.isPlaced(twin)) {
       const next = this.transitions.next(this.state, operation);
       if (next === noMemory) return "out of memory";
-      if (next !== this.state) {
+      if (next !== this.state && !this.makesLastNeedless(operation, next)) {
         this.place(operation, next);
         const added = this.remember();
         if (added === "full") return "out of memory";
@@ -158,6 +160,13 @@ export class Search<S, I, O> {
     if (operation === operations.length || (callPosition[operation] as number) > limit) return false;
     this.unansweredAt = operation;
     return true;
+  }
+
+  /** Was an operation without an answer placed last, and `operation` would lead to `next` without it as well? */
+  private makesLastNeedless(operation: number, next: number): boolean {
+    const before = this.depth - 1;
+    if (before < 0 || (this.stack[before] as number) < this.part.answered) return false;
+    return this.transitions.next(this.stateBefore[before] as number, operation) === next;
   }
 
   private fromTheFront(): SearchState {
