@@ -17,6 +17,8 @@ export interface Loaded {
   readonly sim: Simulator;
   /** Whether the mutated file was loaded at all: a mutant of dead code proves nothing. */
   readonly wasApplied: boolean;
+  /** Another module (from the root of the repository), in the same mutated world. */
+  load(file: string): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -49,5 +51,6 @@ export async function loadMutated(mutant: Mutant | undefined): Promise<Loaded> {
     ],
   });
   const sim = (await server.ssrLoadModule(join(root, "packages/sim/src/index.ts"))) as Simulator;
-  return { sim, wasApplied, close: () => server.close() };
+  const load = (file: string): Promise<unknown> => server.ssrLoadModule(join(root, file));
+  return { sim, wasApplied, load, close: () => server.close() };
 }
