@@ -103,6 +103,7 @@ export class SimulatedCluster {
     host.stopReason = undefined;
     host.diskFailed = false;
     host.temper.failsNext = false;
+    this.world.trace.observer?.ended("down", host.name);
     const process = this.world.process(host.name);
     host.process = process;
     this.world.trace.note(host.name, `process starts for the ${host.starts}. time`);
@@ -144,11 +145,13 @@ export class SimulatedCluster {
     if (!host.isUp || host.isPaused) return;
     if (host.member?.state?.role === "leader") this.checks.history.mark("leader paused");
     this.world.trace.note(host.name, "paused");
+    this.world.trace.observer?.began("paused", host.name);
     host.process?.pause();
   }
 
   resume(host: SimulatedHost, timersFirst: boolean): void {
     if (!host.isPaused) return;
+    this.world.trace.observer?.ended("paused", host.name);
     this.world.trace.note(host.name, `resumed, ${timersFirst ? "timers" : "arrivals"} first`);
     host.process?.resume(timersFirst);
   }
@@ -182,6 +185,8 @@ export class SimulatedCluster {
   private ended(host: SimulatedHost): void {
     if (host.member !== undefined) this.checks.ended(host.member);
     host.running = undefined;
+    this.world.trace.observer?.ended("paused", host.name);
+    this.world.trace.observer?.began("down", host.name);
   }
 
   private exit(host: SimulatedHost, process: SimulatedProcess, reason: string): void {

@@ -48,11 +48,13 @@ export class Checks {
     return {
       started: (state) => {
         member.state = state;
+        history.trace.observer?.stepped(name, state);
       },
       stepped: (state, event) => {
         history.trace.note(name, `${describeEvent(event)} ⇒ ${describeState(state)}`);
         checkRole(history, member, state);
         checkCommit(history, member, state, event);
+        history.trace.observer?.stepped(name, state, event);
       },
     };
   }
@@ -94,7 +96,11 @@ export class Checks {
       start: (handlers) => inner.start(handlers),
       setPeers: (peers) => inner.setPeers(peers),
       send: (to, messages) => {
-        for (const message of messages) checkSending(this.history, member, to, message);
+        const { observer } = this.history.trace;
+        for (const message of messages) {
+          checkSending(this.history, member, to, message);
+          observer?.sent(member.member, to, message);
+        }
         inner.send(to, messages);
       },
       close: () => inner.close(),

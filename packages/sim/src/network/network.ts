@@ -35,6 +35,7 @@ export class SimulatedNetwork {
   constructor(wire: Wire) {
     this.wire = wire;
     wire.paths.atHeal((from, to) => {
+      wire.trace.observer?.ended("cut", from, to);
       for (const end of this.ends) {
         if (end.host === from && end.peer.host === to) end.healed();
       }
@@ -48,8 +49,9 @@ export class SimulatedNetwork {
   }
 
   cut(from: string, to: string): void {
-    const { timeline, paths } = this.wire;
+    const { timeline, paths, trace } = this.wire;
     if (paths.isCut(from, to)) return;
+    trace.observer?.began("cut", from, to);
     paths.cut(from, to, timeline.nowMs);
     timeline.schedule(paths.temper.silenceMs, undefined, () => this.breakSilent(from, to));
   }

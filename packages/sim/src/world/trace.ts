@@ -3,12 +3,15 @@
  *
  * Two runs of one seed must give the same hash. Lines are for people; nothing reads them back.
  */
+import type { RunObserver } from "../recording/runObserver.ts";
 import { mixBytes, mixNumber, mixText } from "./chance.ts";
 import type { Timeline } from "./timeline.ts";
 
 export class Trace {
   /** Lines noted so far. */
   count = 0;
+  /** Whoever records the run; it is shown what happens, and changes none of it. */
+  observer: RunObserver | undefined;
   private hash = 0x811c9dc5;
   private readonly ring: string[] = [];
   private readonly kept: number;
