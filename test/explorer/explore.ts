@@ -5,10 +5,26 @@
  * Nodes' states and messages are interned: a global state is a few numbers, and the core runs once for each pair of
  * node state and event. The first timeout is always the first node's: without it all nodes are alike.
  */
-import type { Envelope, Event, MemberId, Message } from "@quorate/raft";
+import type { Event } from "@quorate/raft";
 import { checkOutcome } from "./globalChecks.ts";
-import { type Core, electionMs, heartbeatMs, keyOf, type LocalState, startMs } from "./localState.ts";
-import { type Outcome, restarted, restoreCore, transition, Violation } from "./transition.ts";
+import {
+  crashKey,
+  createExplorer,
+  type Explorer,
+  firstMessageKey,
+  firstState,
+  isUseless,
+  linkOf,
+  names,
+  proposalKey,
+  type Step,
+  stepKey,
+  stepOf,
+  tickKey,
+  writtenKey,
+} from "./interned.ts";
+import { type Core, electionMs, heartbeatMs, startMs } from "./localState.ts";
+import { type Outcome, restarted, transition, Violation } from "./transition.ts";
 
 export interface Bound {
   readonly timeouts: number;
@@ -44,37 +60,6 @@ interface GlobalState {
   readonly budget: Budget;
 }
 
-interface Flight extends Envelope {
-  readonly from: number;
-  readonly at: number;
-  readonly link: number;
-  readonly label: string;
-}
-
-interface Explorer {
-  readonly core: Core;
-  readonly voters: readonly MemberId[];
-  readonly locals: LocalState[];
-  readonly localIds: Map<string, number>;
-  readonly flights: Flight[];
-  readonly flightIds: Map<string, number>;
-  /** By node state and event. */
-  readonly steps: Map<number, Step>;
-  readonly checked: Set<string>;
-  readonly useless: Map<number, boolean>;
-  readonly marks: Set<string>;
-}
-
-/** The outcomes of an event and of the writes that followed, interned. A violation is told to whoever gets there. */
-type Step =
-  | {
-      readonly kind: "done";
-      readonly node: number;
-      readonly sent: readonly number[];
-      readonly outcomes: readonly { readonly node: number; readonly outcome: Outcome }[];
-    }
-  | { readonly kind: "broken"; readonly sentence: string };
-
 interface Choice {
   readonly label: string;
   readonly at: number;
@@ -82,20 +67,6 @@ interface Choice {
   readonly budget: Budget;
   /** The message delivered, by its position: older ones of its link are lost, or only late. */
   readonly taken?: { readonly position: number; readonly keepsOlder: boolean } | undefined;
-}
-
-const names = ["a", "b", "c"] as const;
-
-/** Events of one node state, as numbers. */
-const tickKey = 0;
-const writtenKey = 1;
-const crashKey = 2;
-const proposalKey = 3;
-const firstMessageKey = 16;
-const maxKeys = 1 << 14;
-
-function stepKey(local: number, key: number, isSlow: boolean): number {
-  return (local * maxKeys + key) * 2 + (isSlow ? 1 : 0);
 }
 
 export function explore(core: Core, bound: Bound): Exploration {
@@ -132,52 +103,6 @@ export function explore(core: Core, bound: Bound): Exploration {
   return { ...counts, isComplete, marks, violation };
 }
 
-function createExplorer(core: Core): Explorer {
-  return {
-    core,
-    voters: names.map((name) => `${name}.0123456789abcdef` as MemberId),
-    locals: [],
-    localIds: new Map(),
-    flights: [],
-    flightIds: new Map(),
-    steps: new Map(),
-    checked: new Set(),
-    useless: new Map(),
-    marks: new Set(),
-  };
-}
-
-function firstState(explorer: Explorer, at: number): number {
-  const stored = { term: 0 as LocalState["stored"]["term"], vote: undefined, floor: undefined, entries: [] };
-  const core = restoreCore(explorer.core, explorer.voters[at]!, explorer.voters, stored);
-  const memory = { votes: {}, ledTerms: [], committed: [] };
-  return internLocal(
-    explorer,
-    restarted(explorer.core, { core, stored, writing: undefined, memory }, explorer.voters).next,
-  );
-}
-
-function internLocal({ locals, localIds }: Explorer, local: LocalState): number {
-  const key = keyOf(local);
-  const known = localIds.get(key);
-  if (known !== undefined) return known;
-  localIds.set(key, locals.length);
-  return locals.push(local) - 1;
-}
-
-function internFlight({ flights, flightIds, voters }: Explorer, from: number, envelope: Envelope): number {
-  const at = voters.indexOf(envelope.to);
-  const text = JSON.stringify(envelope.message, (_, value: unknown) =>
-    value instanceof Uint8Array ? String.fromCharCode(...value) : value,
-  );
-  const key = `${from}>${at} ${text}`;
-  const known = flightIds.get(key);
-  if (known !== undefined) return known;
-  flightIds.set(key, flights.length);
-  const label = `${names[from]}→${names[at]} ${textOf(envelope.message)}`;
-  return flights.push({ ...envelope, from, at, link: from * names.length + at, label }) - 1;
-}
-
 /** Numbers as characters: a set of short strings is the smallest that there is. */
 function keyOfGlobal({ nodes, flights, budget }: GlobalState): string {
   const { timeouts, proposals, crashes, duplicates, overtakes, slowWrites, heartbeats } = budget;
@@ -187,34 +112,6 @@ function keyOfGlobal({ nodes, flights, budget }: GlobalState): string {
     crashes * 64 + duplicates * 8 + overtakes,
     ...flights,
   );
-}
-
-function stepOf(explorer: Explorer, at: number, key: number, isSlow: boolean, run: () => Outcome): Step {
-  const known = explorer.steps.get(key);
-  if (known !== undefined) return known;
-  const step = runStep(explorer, at, isSlow, run);
-  explorer.steps.set(key, step);
-  return step;
-}
-
-function runStep(explorer: Explorer, at: number, isSlow: boolean, run: () => Outcome): Step {
-  const sent: number[] = [];
-  const outcomes: { node: number; outcome: Outcome }[] = [];
-  try {
-    let outcome = run();
-    for (;;) {
-      for (const envelope of outcome.sent) sent.push(internFlight(explorer, at, envelope));
-      const node = internLocal(explorer, outcome.next);
-      outcomes.push({ node, outcome });
-      const { writing } = outcome.next;
-      if (isSlow || writing === undefined) return { kind: "done", node, sent, outcomes };
-      const event = { kind: "persisted", sequence: writing.sequence } as const;
-      outcome = transition(explorer.core, outcome.next, event, startMs);
-    }
-  } catch (error) {
-    if (!(error instanceof Violation) && (error as Error).name !== "InvariantError") throw error;
-    return { kind: "broken", sentence: (error as Error).message };
-  }
 }
 
 /** Everything that may happen next and that changes something. */
@@ -349,10 +246,6 @@ function remaining(explorer: Explorer, flights: readonly number[], taken: Choice
   );
 }
 
-function linkOf({ flights }: Explorer, id: number): number {
-  return flights[id]!.link;
-}
-
 function checkOnce(explorer: Explorer, nodes: number[], at: number, outcome: Outcome): string | undefined {
   const { becameLeader, committedAs } = outcome;
   const key = `${nodes} ${at} ${becameLeader} ${committedAs}`;
@@ -375,39 +268,4 @@ function checkOnce(explorer: Explorer, nodes: number[], at: number, outcome: Out
     explorer.marks.add("a truncation");
   }
   return undefined;
-}
-
-/** True for an answer that its receiver can never again take in: its durable term has passed it. */
-function isUseless(explorer: Explorer, nodes: readonly number[], id: number): boolean {
-  const { at, message } = explorer.flights[id]!;
-  const local = nodes[at]!;
-  const key = local * maxKeys + id;
-  let useless = explorer.useless.get(key);
-  if (useless === undefined) {
-    useless = isPast(explorer.locals[local]!, message);
-    explorer.useless.set(key, useless);
-  }
-  return useless;
-}
-
-function isPast({ core, stored }: LocalState, message: Message): boolean {
-  const isOver = message.term < stored.term;
-  switch (message.kind) {
-    case "voteResponse":
-      return isOver || (message.term === stored.term && core.role !== "candidate");
-    case "preVoteResponse":
-      return isOver || (message.granted && message.term <= stored.term);
-    case "appendResponse":
-    case "heartbeatResponse":
-      return isOver;
-    default:
-      return false;
-  }
-}
-
-function textOf(message: Message): string {
-  const granted = "granted" in message ? (message.granted ? " yes" : " no") : "";
-  const entries = message.kind === "appendRequest" ? ` ${message.prevIndex}+${message.entries.length}` : "";
-  const answer = message.kind === "appendResponse" ? ` ${message.result.kind}` : "";
-  return `${message.kind}(t${message.term}${granted}${entries}${answer})`;
 }

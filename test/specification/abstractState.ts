@@ -1,7 +1,7 @@
 /**
  * A node as the published specification of Raft sees it: term, role, vote, log, commit index, votes, matches.
  *
- * What the core adds (pre-vote, heartbeats, sessions, reads, flow control) is not in it: such steps change nothing here.
+ * What the core adds (pre-vote, heartbeats, sessions, reads, flow control) is not in it: such steps change nothing.
  * A pre-candidate is a follower, for it has neither a new term nor a vote.
  */
 import { cachedEntries, type Entry, type MemberId, type RaftState, type Term } from "@quorate/raft";

@@ -102,8 +102,8 @@ export function stateWords(name: string, state: RaftState, isUp: boolean): strin
   const { role, currentTerm, vote, leader, commitIndex, log, disk, floor } = state;
   const follows = leader === undefined ? "no leader" : `leader ${nameOf(leader)}`;
   const mute = floor === undefined ? "" : `, mute below ${floor.lastIndex}/t${floor.lastTerm}`;
-  const durable = `durable ${disk.durableIndex}`;
-  return `${name} ${role} t${currentTerm}, ${voteWords(vote)}, ${follows}, last ${log.lastIndex}, ${durable}, commit ${commitIndex}${mute}`;
+  const ends = `last ${log.lastIndex}, durable ${disk.durableIndex}, commit ${commitIndex}`;
+  return `${name} ${role} t${currentTerm}, ${voteWords(vote)}, ${follows}, ${ends}${mute}`;
 }
 
 export function diskWords(name: string, { term, vote, entries }: Disk): string {
