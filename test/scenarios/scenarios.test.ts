@@ -181,7 +181,7 @@ describe("elections come to an end", () => {
     expect(stateOf(cluster, "c").leader).toBe(idOf("a"));
   });
 
-  it("decentralizedthoughts, Raft does not guarantee liveness: three in a mesh with a leaf each at two keep a leader", () => {
+  it("decentralizedthoughts: three in a mesh, two of them with a leaf, keep one leader", () => {
     const cluster = createCluster({ nodes: ["a", "b", "c", "d", "e"] });
     const links = ["ab", "ac", "bc", "bd", "ce"];
     cluster.drop = ({ from, to }) => {
@@ -221,7 +221,7 @@ describe("replication", () => {
     expect(commitOf(cluster, "a")).toBe(stateOf(cluster, "a").log.lastIndex);
   });
 
-  it("NATS 2.12.1 (Jepsen): an entry that only unsynced copies hold is on no majority, so no power cut takes it back", () => {
+  it("NATS 2.12.1 (Jepsen): unsynced copies are no majority, so no power cut takes back what was committed", () => {
     const cluster = createCluster({ nodes: three });
     campaign(cluster, "a");
     cluster.slowDisks.add("b");
@@ -256,7 +256,7 @@ describe("reads", () => {
     expect(nodeOf(cluster, "a").reads).toMatchObject([{ kind: "confirmed", id: 7, index: 1 }]);
   });
 
-  it("redisraft#18: after a restart of all nodes no read is served before everything acknowledged is known again", () => {
+  it("redisraft#18: after a restart of all nodes no read is served before the new term commits", () => {
     const cluster = createCluster({ nodes: three });
     campaign(cluster, "a");
     propose(cluster, "a", "x");
