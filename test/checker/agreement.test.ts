@@ -26,10 +26,12 @@ import {
   versionedRegister,
 } from "./subjects.ts";
 
-const few = { maxLength: 8, overlap: 8, unanswered: 15 };
+/** Few enough for every order. */
+const few = { maxLength: 8, overlap: 6, leastGap: 0, unanswered: 15 };
+/** Few enough at a time for a search in breadth. */
+const some = { maxLength: 24, overlap: 3, leastGap: 1, unanswered: 2 };
 /** More than fit into one word of bits. */
-const many = { maxLength: 80, overlap: 8, unanswered: 3 };
-const some = { maxLength: 24, overlap: 6, unanswered: 2 };
+const many = { maxLength: 80, overlap: 4, leastGap: 1, unanswered: 2 };
 
 /** Legal from the initial state, and nothing is placed before what had returned before its call. */
 function expectLegal<S, I, O>(model: Model<S, I, O>, order: LegalOrder<I, O>): void {

@@ -13,7 +13,8 @@ interface Plan<I> {
   readonly client: number;
   readonly input: I;
   readonly fate: Fate;
-  readonly effectAt: number;
+  /** Since the effect of the one before. */
+  readonly gap: number;
   readonly before: number;
   readonly after: number;
 }
@@ -22,6 +23,8 @@ export interface HistorySize {
   readonly maxLength: number;
   /** How long before and after its effect an operation may be called and return. */
   readonly overlap: number;
+  /** Time between two effects, so that not all operations overlap: bias is towards the least. */
+  readonly leastGap: number;
   /** Of 30 operations that were answered, how many others were not. */
   readonly unanswered: number;
 }
@@ -38,7 +41,7 @@ export function honestHistories<S, I, O>(
       { weight: 30, arbitrary: fc.constant<Fate>("answered") },
       { weight: size.unanswered, arbitrary: fc.constantFrom<Fate>("lost", "dropped", "failed") },
     ),
-    effectAt: fc.nat(3 * size.maxLength),
+    gap: fc.integer({ min: size.leastGap, max: 4 }),
     before: fc.nat(size.overlap),
     after: fc.nat(size.overlap),
   });
@@ -47,19 +50,19 @@ export function honestHistories<S, I, O>(
 
 function execute<S, I, O>(subject: Subject<S, I, O>, plans: readonly Plan<I>[]): Operation<I, O>[] {
   let state = subject.model.initial;
-  return [...plans]
-    .sort((left, right) => left.effectAt - right.effectAt)
-    .map(({ after, before, client, effectAt, fate, input }) => {
-      const operation = { client: `c${client}`, input, calledAt: effectAt - before };
-      if (fate === "failed") return { ...operation, end: { kind: "failed" } };
-      if (fate === "dropped") return { ...operation, end: { kind: "unknown" } };
-      const output = subject.answer(state, input);
-      const next = subject.model.step(state, input, output);
-      if (next === undefined) throw new Error(`${subject.model.name} refuses its own answer`);
-      state = next;
-      if (fate === "lost") return { ...operation, end: { kind: "unknown" } };
-      return { ...operation, end: { kind: "ok", output, at: effectAt + after } };
-    });
+  let effectAt = 0;
+  return plans.map(({ after, before, client, fate, gap, input }) => {
+    effectAt += gap;
+    const operation = { client: `c${client}`, input, calledAt: effectAt - before };
+    if (fate === "failed") return { ...operation, end: { kind: "failed" } };
+    if (fate === "dropped") return { ...operation, end: { kind: "unknown" } };
+    const output = subject.answer(state, input);
+    const next = subject.model.step(state, input, output);
+    if (next === undefined) throw new Error(`${subject.model.name} refuses its own answer`);
+    state = next;
+    if (fate === "lost") return { ...operation, end: { kind: "unknown" } };
+    return { ...operation, end: { kind: "ok", output, at: effectAt + after } };
+  });
 }
 
 /** Honest ones with a few changes: some are still linearizable, most are not. */
