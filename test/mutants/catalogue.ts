@@ -86,7 +86,7 @@ export const mutants: readonly Mutant[] = [
     file: "packages/storage/src/log/witness.ts",
     find: 'await batches.write([...operations, { kind: "put", key: recordKey, value }]);',
     replace: 'batches.write([...operations, { kind: "put", key: recordKey, value }]).catch(() => {});',
-    killedBy: { kind: "seed", seed: 3, nodes: 3, layer: "raft", durationMs: 4_000 },
+    killedBy: { kind: "seed", seed: 7, nodes: 3, layer: "raft", durationMs: 4_000 },
     as: ["durability", "no false refusal", "no unexpected stop", "terms only rise"],
   },
 ];

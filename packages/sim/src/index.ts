@@ -62,8 +62,18 @@ export { calmProfile, drawProfile, type Profile } from "./faults/profile.ts";
 export type { History, InvariantName, Violation } from "./invariants/history.ts";
 export { checkRecovery } from "./liveness.ts";
 export { calmWire, type HealMode, type WireTemper } from "./network/paths.ts";
-export { type SimulationOptions, type SimulationResult, simulate } from "./simulate.ts";
+export {
+  type Fails,
+  firstViolation,
+  type Minimized,
+  type MinimizeOptions,
+  minimize,
+} from "./schedule/minimize.ts";
+export { type Schedule, scheduleVersion, sizeOf } from "./schedule/schedule.ts";
+export { readSchedule, writeSchedule } from "./schedule/scheduleFile.ts";
+export { type ReplayOptions, type SimulationOptions, type SimulationResult, simulate } from "./simulate.ts";
 export { openSimulation, runFor, type Simulation, type WorldOptions } from "./simulation.ts";
+export type { ClientOperation, ScheduledOperation } from "./workload/operation.ts";
 export { StoreWorkload } from "./workload/storeClients.ts";
 export type { Workload, WorkloadStats } from "./workload/workload.ts";
 export { type Chance, chanceFrom } from "./world/chance.ts";

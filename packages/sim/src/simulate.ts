@@ -1,21 +1,29 @@
 /**
- * One run, from one seed: a safety phase in which everything goes wrong, then a liveness phase in which everything is
- * healed and the cluster has to come back, converge, and still hold all that it acknowledged.
+ * One run, from one seed or from a schedule: a safety phase in which everything goes wrong, then a liveness phase in
+ * which everything is healed and the cluster has to come back, converge, and still hold all that it acknowledged.
  *
- * The same seed and options give the same trace hash. Must never touch real time or chance.
+ * The same seed and options give the same trace hash, and so does the schedule that the run leaves. Must never touch
+ * real time or chance.
  */
 import { drawFault } from "./faults/draw.ts";
-import type { ScheduledFault } from "./faults/fault.ts";
+import type { Profile } from "./faults/profile.ts";
 import type { Violation } from "./invariants/history.ts";
 import { checkRecovery } from "./liveness.ts";
+import { type Schedule, scheduleVersion } from "./schedule/schedule.ts";
 import { openSimulation, runFor, type Simulation, type WorldOptions } from "./simulation.ts";
+import type { ScheduledOperation } from "./workload/operation.ts";
 import type { WorkloadStats } from "./workload/workload.ts";
 
 export interface SimulationOptions extends WorldOptions {
   /** Virtual time of the safety phase. Default 8,000. */
   readonly durationMs?: number;
-  /** Exactly these faults instead of drawn ones. */
-  readonly schedule?: readonly ScheduledFault[];
+  /** The safety phase ends after so many events, if it does not before. */
+  readonly maxEvents?: number;
+}
+
+export interface ReplayOptions extends Omit<WorldOptions, "seed" | "nodes" | "layer" | "profile"> {
+  /** Decides everything: exactly these faults, and these operations if it has any. */
+  readonly schedule: Schedule;
 }
 
 export interface SimulationResult {
@@ -29,40 +37,55 @@ export interface SimulationResult {
   readonly stats: WorkloadStats;
   /** How often each interesting state was reached. */
   readonly marks: ReadonlyMap<string, number>;
-  /** What struck: give it back as `schedule` to replay or shrink the run. */
-  readonly schedule: readonly ScheduledFault[];
+  /** All that was done to the cluster: replays this run, to the same trace hash. */
+  readonly schedule: Schedule;
   readonly lastLines: readonly string[];
 }
 
-export async function simulate(options: SimulationOptions): Promise<SimulationResult> {
-  const simulation = openSimulation(options);
-  const { cluster, history } = simulation;
+export async function simulate(options: SimulationOptions | ReplayOptions): Promise<SimulationResult> {
+  const given = "schedule" in options ? options.schedule : undefined;
+  const settings = settingsOf(options);
+  const simulation = openSimulation(settings);
+  const { cluster, history, profile, world } = simulation;
   cluster.startAll();
-  const durationMs = options.durationMs ?? 8_000;
-  if (!simulation.profile.faultsAtBirth && options.schedule === undefined) {
+  if (!profile.faultsAtBirth && given === undefined) {
     await runFor(simulation, 20_000, () => cluster.leader() !== undefined);
   }
-  arrangeFaults(simulation, options.schedule);
-  arrangeOperations(simulation);
-  await runFor(simulation, durationMs);
-  if (history.violations.length === 0) await checkRecovery(simulation);
-  return resultOf(options, simulation);
+  const operations: ScheduledOperation[] = [];
+  if (given === undefined) drawFaults(simulation);
+  else arrangeFaults(simulation, given);
+  if (given?.operations === undefined) drawOperations(simulation, operations);
+  else arrangeOperations(simulation, given.operations, operations);
+  const maxEvents = settings.maxEvents ?? Number.POSITIVE_INFINITY;
+  const untilMs = world.timeline.nowMs + (settings.durationMs ?? 8_000);
+  const enough = await runFor(simulation, untilMs - world.timeline.nowMs, () => world.events >= maxEvents);
+  const durationMs = enough ? world.timeline.nowMs : untilMs;
+  const recovers = given?.recovers ?? true;
+  if (history.violations.length === 0 && recovers) await checkRecovery(simulation);
+  const { seed, nodes, layer = "store" } = settings;
+  const version: typeof scheduleVersion = scheduleVersion;
+  const faults = simulation.nemesis.struck;
+  const schedule = { version, seed, nodes, layer, profile, durationMs, recovers, faults, operations };
+  return resultOf(simulation, schedule);
 }
 
-function arrangeFaults(
-  { world, cluster, nemesis, profile }: Simulation,
-  schedule?: readonly ScheduledFault[],
-): void {
-  const { timeline } = world;
-  if (schedule !== undefined) {
-    for (const { atMs, fault } of schedule) {
-      timeline.schedule(atMs - timeline.nowMs, undefined, () => nemesis.strike(fault));
-    }
-    return;
+function settingsOf(options: SimulationOptions | ReplayOptions): SimulationOptions {
+  if (!("schedule" in options)) return options;
+  const { schedule, ...rest } = options;
+  const { seed, nodes, layer, profile, durationMs } = schedule;
+  return { ...rest, seed, nodes, layer, profile, durationMs };
+}
+
+function arrangeFaults({ world, nemesis }: Simulation, { faults }: Schedule): void {
+  for (const { atMs, fault } of faults) {
+    world.timeline.script(0, atMs - world.timeline.nowMs, () => nemesis.strike(fault));
   }
+}
+
+function drawFaults({ world, cluster, nemesis, profile }: Simulation): void {
   const chance = world.chance("faults");
   const next = (): void => {
-    timeline.schedule(chance.exponential(profile.meanFaultGapMs), undefined, () => {
+    world.timeline.script(0, chance.exponential(profile.meanFaultGapMs), () => {
       if (nemesis.isOver) return;
       const fault = drawFault(cluster, profile, chance);
       if (fault !== undefined) nemesis.strike(fault);
@@ -72,30 +95,54 @@ function arrangeFaults(
   next();
 }
 
-function arrangeOperations({ world, workload, nemesis, profile }: Simulation): void {
+function arrangeOperations(
+  { world, workload, nemesis }: Simulation,
+  given: readonly ScheduledOperation[],
+  performed: ScheduledOperation[],
+): void {
+  for (const scheduled of given) {
+    world.timeline.script(1, scheduled.atMs - world.timeline.nowMs, () => {
+      if (nemesis.isOver) return;
+      performed.push(scheduled);
+      workload.perform(scheduled.operation);
+    });
+  }
+}
+
+function drawOperations(
+  { world, workload, nemesis, profile }: Simulation,
+  performed: ScheduledOperation[],
+): void {
   const chance = world.chance("workload pace");
   const next = (): void => {
-    world.timeline.schedule(chance.exponential(profile.meanOperationGapMs), undefined, () => {
+    world.timeline.script(1, chance.exponential(profile.meanOperationGapMs), () => {
       if (nemesis.isOver) return;
-      workload.operate();
+      const operation = workload.draw();
+      if (operation !== undefined) {
+        performed.push({ atMs: world.timeline.nowMs, operation });
+        workload.perform(operation);
+      }
       next();
     });
   };
   next();
 }
 
-function resultOf(options: SimulationOptions, simulation: Simulation): SimulationResult {
-  const { world, history, workload, nemesis } = simulation;
+function resultOf(
+  simulation: Simulation,
+  schedule: Schedule & { readonly profile: Profile },
+): SimulationResult {
+  const { world, history, workload } = simulation;
   return {
-    seed: options.seed,
-    nodes: options.nodes,
+    seed: schedule.seed,
+    nodes: schedule.nodes,
     traceHash: world.trace.hashText(),
     events: world.events,
     virtualMs: world.timeline.nowMs,
     violations: history.violations,
     stats: workload.stats,
     marks: history.marks,
-    schedule: nemesis.struck,
+    schedule,
     lastLines: world.trace.lastLines(),
   };
 }

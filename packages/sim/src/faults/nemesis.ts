@@ -85,7 +85,7 @@ export class Nemesis {
     host.directory.onWrite = () => {
       host.directory.onWrite = undefined;
       // Somewhere within the write: before it, between batch and witness, or just after.
-      this.later((this.struck.length % 8) / 8, strike);
+      this.later((fault.forMs % 8) / 8, strike);
     };
   }
 

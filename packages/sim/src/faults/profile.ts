@@ -20,7 +20,8 @@ export interface Profile {
   readonly options: RaftOptions;
 }
 
-const everyFault: Record<FaultKind, number> = {
+/** Every kind, as often as a run has it that has all of them. */
+export const everyFault: Readonly<Record<FaultKind, number>> = {
   crash: 8,
   crashAll: 0.6,
   pause: 5,

@@ -9,7 +9,9 @@ import { QuorateError } from "@quorate/raft";
 import type { SimulatedCluster, SimulatedHost } from "../cluster/cluster.ts";
 import { encodeSerial, type Listed } from "../cluster/listMachine.ts";
 import type { History } from "../invariants/history.ts";
+import { outcomeOf } from "../recording/outcomeOf.ts";
 import type { Chance } from "../world/chance.ts";
+import type { ClientOperation } from "./operation.ts";
 import { emptyStats, type Workload, type WorkloadStats } from "./workload.ts";
 
 export class SerialWorkload implements Workload {
@@ -34,16 +36,29 @@ export class SerialWorkload implements Workload {
   }
 
   /** Mostly through a node that believes to lead, as clients do, at times through any. */
-  operate(): void {
+  draw(): ClientOperation | undefined {
     const { chance, cluster } = this;
     const hosts = cluster.up().filter((host) => host.running !== undefined && !host.isPaused);
-    if (hosts.length === 0) return;
+    if (hosts.length === 0) return undefined;
     const any = chance.pick(hosts);
     const isRead = chance.happens(this.readShare);
     const leaders = hosts.filter((host) => host.member?.state?.role === "leader");
     const timeoutMs = chance.between(50, 2_000);
-    if (isRead) void this.read(any, timeoutMs);
-    else void this.write(leaders.length > 0 && chance.happens(0.9) ? chance.pick(leaders) : any, timeoutMs);
+    if (isRead) return { kind: "read", node: any.name, timeoutMs };
+    const writer = leaders.length > 0 && chance.happens(0.9) ? chance.pick(leaders) : any;
+    return { kind: "write", node: writer.name, timeoutMs };
+  }
+
+  perform(operation: ClientOperation): void {
+    if (operation.kind !== "read" && operation.kind !== "write") return;
+    const host = this.cluster.hosts.find(({ name }) => name === operation.node);
+    if (host?.running === undefined || host.isPaused) return;
+    void this[operation.kind](host, operation.timeoutMs);
+  }
+
+  operate(): void {
+    const operation = this.draw();
+    if (operation !== undefined) this.perform(operation);
   }
 
   /** Only a leader takes a write of the bare node. */
@@ -57,12 +72,15 @@ export class SerialWorkload implements Workload {
     if (list === undefined) return false;
     this.lastSerial += 1;
     const serial = this.lastSerial;
+    const ended = this.cluster.world.trace.observer?.operated(`at ${host.name}`, "write", `${serial}`);
     const abort = this.abortAfter(host, timeoutMs);
     try {
       const applied = await list.raft.propose(encodeSerial(serial), { signal: abort.signal });
+      ended?.("ok");
       this.succeeded(host, serial, applied.index, applied.result);
       return true;
     } catch (error) {
+      ended?.(outcomeOf(error));
       this.writeFailed(host, serial, error);
       return false;
     } finally {
@@ -75,10 +93,12 @@ export class SerialWorkload implements Workload {
     if (list === undefined) return false;
     const committed = this.history.commitIndex;
     const acknowledged = this.acknowledgedIndex;
+    const ended = this.cluster.world.trace.observer?.operated(`at ${host.name}`, "read", "read index");
     const abort = this.abortAfter(host, timeoutMs);
     try {
       const point = await list.raft.readIndex({ signal: abort.signal });
       const seen = list.machine.appliedIndex;
+      ended?.("ok");
       this.stats.reads += 1;
       this.history.mark(point.asLeader ? "read by a leader" : "read by a follower");
       this.history.require(
@@ -90,6 +110,7 @@ export class SerialWorkload implements Workload {
       );
       return true;
     } catch (error) {
+      ended?.(outcomeOf(error));
       if (!(error instanceof QuorateError)) throw error;
       this.stats.readsFailed += 1;
       return false;

@@ -9,8 +9,10 @@ import { createCluster } from "@quorate/client/internal";
 import { QuorateError } from "@quorate/raft";
 import { traceLogger } from "../cluster/assembly.ts";
 import type { SimulatedCluster, SimulatedHost } from "../cluster/cluster.ts";
+import { outcomeOf } from "../recording/outcomeOf.ts";
 import type { Chance } from "../world/chance.ts";
 import type { SimulatedProcess } from "../world/process.ts";
+import type { ClientOperation } from "./operation.ts";
 import { StoreOracle } from "./oracle.ts";
 import { emptyStats, type Workload, type WorkloadStats } from "./workload.ts";
 
@@ -25,43 +27,79 @@ interface StoreClient {
   underWay: number;
 }
 
+interface Asked {
+  readonly key: string;
+  readonly timeoutMs?: number;
+  /** Whose hands it keeps busy. */
+  readonly client?: StoreClient;
+}
+
 export class StoreWorkload implements Workload {
   readonly stats: WorkloadStats = emptyStats();
   readonly oracle: StoreOracle;
   private readonly cluster: SimulatedCluster;
+  /** Which operations there are; read by `draw` alone, so that a replay needs none of it. */
+  private readonly drawing: Chance;
+  /** What clients are like, and operations that nobody drew. */
   private readonly chance: Chance;
   private readonly readShare: number;
-  private readonly clients: StoreClient[] = [];
+  private readonly clients: (StoreClient | undefined)[] = [];
   private clientsMade = 0;
   private lastSerial = 0;
 
   constructor(cluster: SimulatedCluster, readShare: number) {
     this.cluster = cluster;
-    this.chance = cluster.world.chance("workload");
+    this.drawing = cluster.world.chance("workload");
+    this.chance = cluster.world.chance("clients");
     this.readShare = readShare;
     this.oracle = new StoreOracle(cluster.checks.history);
     cluster.checks.application.onFirst = (entry, result) => this.oracle.applied(entry, result);
   }
 
+  draw(): ClientOperation | undefined {
+    const { drawing } = this;
+    const client = drawing.below(clientsAtOnce);
+    const choice = drawing.fraction();
+    const key = drawing.pick(keys);
+    if (choice < 0.004) {
+      return { kind: "leave", client, polite: drawing.happens(0.5), silent: drawing.happens(0.5) };
+    }
+    if ((this.clients[client]?.underWay ?? 0) >= maxUnderWay) return undefined;
+    if (choice < this.readShare) return { kind: "get", client, key };
+    return { kind: "put", client, key, conditional: drawing.happens(0.2) };
+  }
+
+  perform(operation: ClientOperation): void {
+    if (operation.kind === "read" || operation.kind === "write") return;
+    const place = operation.client;
+    if (operation.kind === "leave") {
+      const leaving = this.clients[place];
+      if (leaving !== undefined) this.leave(leaving, operation.polite, operation.silent);
+      return;
+    }
+    this.clients[place] ??= this.connect();
+    const client = this.clients[place];
+    const { key } = operation;
+    if (operation.kind === "get") void this.get(client.name, client.cluster, { key, client });
+    else void this.put(client.name, client.cluster, { key, client, conditional: operation.conditional });
+  }
+
   operate(): void {
-    const { chance } = this;
-    while (this.clients.length < clientsAtOnce) this.clients.push(this.connect());
-    const client = chance.pick(this.clients);
-    const choice = chance.fraction();
-    if (choice < 0.004) this.leave(client);
-    else if (client.underWay >= maxUnderWay) return;
-    else if (choice < this.readShare) void this.get(client.name, client.cluster, undefined, client);
-    else void this.put(client.name, client.cluster, undefined, client);
+    const operation = this.draw();
+    if (operation !== undefined) this.perform(operation);
   }
 
   write(host: SimulatedHost, timeoutMs: number): Promise<boolean> {
     const store = host.running?.store;
-    return store === undefined ? Promise.resolve(false) : this.put(host.name, store, timeoutMs);
+    if (store === undefined) return Promise.resolve(false);
+    const key = this.chance.pick(keys);
+    return this.put(host.name, store, { key, timeoutMs, conditional: this.chance.happens(0.2) });
   }
 
   read(host: SimulatedHost, timeoutMs: number): Promise<boolean> {
     const store = host.running?.store;
-    return store === undefined ? Promise.resolve(false) : this.get(host.name, store, timeoutMs);
+    if (store === undefined) return Promise.resolve(false);
+    return this.get(host.name, store, { key: this.chance.pick(keys), timeoutMs });
   }
 
   takesWrites(): boolean {
@@ -74,7 +112,7 @@ export class StoreWorkload implements Workload {
 
   /** Ends every client, waits for none. */
   closeAll(): void {
-    for (const client of this.clients.splice(0)) void client.cluster.close();
+    for (const client of this.clients.splice(0)) void client?.cluster.close();
   }
 
   connect(sessionTtlMs: number = 3_000): StoreClient {
@@ -100,10 +138,14 @@ export class StoreWorkload implements Workload {
     return { name, process, cluster, underWay: 0 };
   }
 
-  leave(client: StoreClient, isPolite: boolean = this.chance.happens(0.5)): void {
+  leave(
+    client: StoreClient,
+    isPolite: boolean = this.chance.happens(0.5),
+    isSilent: boolean = this.chance.happens(0.5),
+  ): void {
     const { world, checks } = this.cluster;
     const at = this.clients.indexOf(client);
-    if (at >= 0) this.clients.splice(at, 1);
+    if (at >= 0) this.clients[at] = undefined;
     world.trace.note(client.name, isPolite ? "leaves" : "vanishes");
     checks.history.mark(isPolite ? "client left" : "client vanished");
     if (isPolite) {
@@ -112,31 +154,31 @@ export class StoreWorkload implements Workload {
     }
     // What it had under way is never told to anybody: unknown.
     client.process.kill();
-    world.network.processEnded(client.process, this.chance.happens(0.5));
+    world.network.processEnded(client.process, isSilent);
   }
 
   private async put(
     name: string,
     cluster: Cluster,
-    timeoutMs?: number,
-    client?: StoreClient,
+    { key, conditional, timeoutMs, client }: Asked & { readonly conditional: boolean },
   ): Promise<boolean> {
     this.lastSerial += 1;
     const serial = this.lastSerial;
-    const key = this.chance.pick(keys);
-    const isConditional = this.chance.happens(0.2);
     const floor = this.oracle.floor(key);
     const toldBefore = this.oracle.told;
+    const ended = this.cluster.world.trace.observer?.operated(name, "write", `${key} ← ${serial}`);
     if (client !== undefined) client.underWay += 1;
     try {
       const { revision } = await cluster.kv.put(key, serial, {
-        ...(isConditional ? { ifRevision: floor.revision } : {}),
+        ...(conditional ? { ifRevision: floor.revision } : {}),
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
       });
       this.stats.acknowledged += 1;
+      ended?.("ok");
       this.oracle.wrote(name, key, serial, revision, toldBefore);
       return true;
     } catch (error) {
+      ended?.(outcomeOf(error));
       if (isConflict(error)) this.oracle.read(name, key, floor, error.currentRevision, undefined);
       this.writeFailed(name, serial, error);
       return isConflict(error);
@@ -154,22 +196,19 @@ export class StoreWorkload implements Workload {
     } else this.stats.unknown += 1;
   }
 
-  private async get(
-    name: string,
-    cluster: Cluster,
-    timeoutMs?: number,
-    client?: StoreClient,
-  ): Promise<boolean> {
-    const key = this.chance.pick(keys);
+  private async get(name: string, cluster: Cluster, { key, timeoutMs, client }: Asked): Promise<boolean> {
     const floor = this.oracle.floor(key);
+    const ended = this.cluster.world.trace.observer?.operated(name, "read", key);
     if (client !== undefined) client.underWay += 1;
     try {
       const pair = await cluster.kv.get(key, timeoutMs === undefined ? {} : { timeoutMs });
       this.stats.reads += 1;
+      ended?.("ok");
       const serial = pair === undefined ? undefined : (pair.value as number);
       this.oracle.read(name, key, floor, pair?.modRevision ?? 0, serial);
       return true;
     } catch (error) {
+      ended?.(outcomeOf(error));
       if (!(error instanceof QuorateError)) throw error;
       this.stats.readsFailed += 1;
       return false;

@@ -1,5 +1,6 @@
 /** What clients do to a simulated cluster, and what they hold it to. */
 import type { SimulatedHost } from "../cluster/cluster.ts";
+import type { ClientOperation } from "./operation.ts";
 
 export interface WorkloadStats {
   acknowledged: number;
@@ -16,7 +17,10 @@ export function emptyStats(): WorkloadStats {
 
 export interface Workload {
   readonly stats: WorkloadStats;
-  /** One more operation, chosen by chance. */
+  /** One more operation, chosen by chance; undefined: nobody has a hand free. */
+  draw(): ClientOperation | undefined;
+  perform(operation: ClientOperation): void;
+  /** Draws one and performs it. */
   operate(): void;
   /** One write, or linearizable read, through `host`; resolves with whether it worked. */
   write(host: SimulatedHost, timeoutMs: number): Promise<boolean>;

@@ -30,6 +30,7 @@ export class Timeline {
   nowMs = 0;
   private readonly heap: Occurrence[] = [];
   private scheduled = 0;
+  private scripted = 0;
 
   get size(): number {
     return this.heap.length;
@@ -49,6 +50,17 @@ export class Timeline {
     return () => {
       occurrence.run = undefined;
     };
+  }
+
+  /**
+   * What is done to the world from outside: before all else at that time, so that it makes no difference whether it
+   * was decided long ago or just now. Of one time, those of rank 0 come before those of rank 1.
+   */
+  script(rank: 0 | 1, delayMs: number, run: () => void): void {
+    this.scripted += 1;
+    const atMs = this.nowMs + quantised(Math.max(0, delayMs));
+    const order = this.scripted - Number.MAX_SAFE_INTEGER / (rank + 1);
+    this.push({ atMs, order, owner: undefined, isTimer: false, run });
   }
 
   /** Puts back what was held during a pause, in the given order, for now. */

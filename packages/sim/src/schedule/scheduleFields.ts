@@ -1,0 +1,107 @@
+/**
+ * What the fields of faults, operations and profiles must be, as data. The types say the same to the compiler: a fault
+ * without its fields here does not compile.
+ */
+import { type FaultKind, partitionShapes } from "../faults/fault.ts";
+import type { Profile } from "../faults/profile.ts";
+import { everyFault } from "../faults/profile.ts";
+import type { ClientOperation } from "../workload/operation.ts";
+
+/** What the value must be, if it is not. */
+export type Check = (value: unknown) => string | undefined;
+
+const lengthMs: Check = between(0, 86_400_000);
+const probability: Check = between(0, 1);
+const switched: Check = (value) => (typeof value === "boolean" ? undefined : "true or false");
+const text: Check = (value) => (typeof value === "string" ? undefined : "a text");
+
+function between(from: number, to: number): Check {
+  return (value) =>
+    typeof value === "number" && value >= from && value <= to ? undefined : `a number from ${from} to ${to}`;
+}
+
+function oneOf(values: readonly string[]): Check {
+  return (value) => (values.includes(value as string) ? undefined : `one of ${values.join(", ")}`);
+}
+
+function numbers(names: readonly string[] | undefined): Check {
+  const what = names === undefined ? "an object of numbers" : `numbers for some of ${names.join(", ")}`;
+  return (value) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return what;
+    const fits = Object.entries(value).every(
+      ([name, number]) => (names?.includes(name) ?? true) && typeof number === "number" && number >= 0,
+    );
+    return fits ? undefined : what;
+  };
+}
+
+export function faultChecks(
+  nodes: readonly string[],
+): Readonly<Record<FaultKind, Readonly<Record<string, Check>>>> {
+  const node = oneOf(nodes);
+  const cuts: Check = (value) =>
+    Array.isArray(value) &&
+    value.every((cut) => Array.isArray(cut) && cut.length === 2 && cut.every((name) => nodes.includes(name)))
+      ? undefined
+      : `a list of pairs [from, to] of ${nodes.join(", ")}`;
+  const forMs = lengthMs;
+  return {
+    crash: { node, silent: switched, whenWriting: switched, forMs },
+    crashAll: { silent: switched, forMs },
+    pause: { node, timersFirst: switched, forMs },
+    partition: { shape: oneOf(partitionShapes), cuts, forMs },
+    lossyPath: { from: node, to: node, loss: probability, forMs },
+    slowDisk: { node, meanLatencyMs: lengthMs, forMs },
+    hangingDisk: { node, forMs },
+    diskError: { node, forMs },
+    rot: { node, from: between(0, 1_000), to: between(0, 1_000), forMs },
+    wipe: { node, forMs },
+  };
+}
+
+export function operationChecks(
+  nodes: readonly string[],
+): Readonly<Record<ClientOperation["kind"], Readonly<Record<string, Check>>>> {
+  const node = oneOf(nodes);
+  const client = (value: unknown): string | undefined =>
+    value === 0 || value === 1 || value === 2 ? undefined : "0, 1 or 2";
+  return {
+    write: { node, timeoutMs: lengthMs },
+    read: { node, timeoutMs: lengthMs },
+    put: { client, key: text, conditional: switched },
+    get: { client, key: text },
+    leave: { client, polite: switched, silent: switched },
+  };
+}
+
+const wireFields: Readonly<Record<keyof Profile["wire"], Check>> = {
+  minDelayMs: lengthMs,
+  meanDelayMs: lengthMs,
+  loss: probability,
+  duplication: probability,
+  reordering: probability,
+  lateReplay: probability,
+  healMode: oneOf(["keep", "drop", "reset"]),
+  silenceMs: lengthMs,
+};
+
+const wire: Check = (value) => {
+  if (typeof value !== "object" || value === null) return "an object";
+  const fields = value as Record<string, unknown>;
+  for (const [name, check] of Object.entries(wireFields)) {
+    const expected = check(fields[name]);
+    if (expected !== undefined) return `an object whose ${name} is ${expected}`;
+  }
+  return undefined;
+};
+
+export const profileChecks: Readonly<Record<keyof Profile, Check>> = {
+  wire,
+  meanDiskLatencyMs: lengthMs,
+  faults: numbers(Object.keys(everyFault)),
+  meanFaultGapMs: lengthMs,
+  faultsAtBirth: switched,
+  meanOperationGapMs: lengthMs,
+  readShare: probability,
+  options: numbers(undefined),
+};

@@ -1,0 +1,35 @@
+/** A bug put in on purpose ends as a schedule of a few events that still shows it. */
+import { readSchedule, sizeOf, writeSchedule } from "@quorate/sim";
+import { describe, expect, it } from "vitest";
+import { mutants } from "./catalogue.ts";
+import { shrink } from "./shrink.ts";
+
+const chosen = [
+  "the vote is not persisted",
+  "an append is acknowledged before its sync",
+  "a vote leaves before it is durable",
+  "every append truncates what follows it, below the commit index too",
+];
+
+describe("a killing seed of a mutant is made small", () => {
+  it.each(mutants.filter(({ name }) => chosen.includes(name)))(
+    "$name",
+    { timeout: 240_000 },
+    async (mutant) => {
+      const shrunk = await shrink(mutant);
+      if (process.env.DEBUG_SHRINK)
+        console.log(
+          mutant.name,
+          shrunk?.runs,
+          shrunk?.isComplete,
+          sizeOf(shrunk!.from),
+          writeSchedule(shrunk!.schedule),
+          shrunk!.violation,
+        );
+      expect(mutant.as).toContain(shrunk?.violation.invariant);
+      const { schedule } = shrunk as { schedule: Parameters<typeof sizeOf>[0] };
+      expect(sizeOf(schedule)).toBeLessThanOrEqual(15);
+      expect(readSchedule(writeSchedule(schedule))).toEqual(schedule);
+    },
+  );
+});
