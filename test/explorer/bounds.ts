@@ -1,7 +1,8 @@
 /**
- * How far the explorer goes: each bound is a question of its own, explored to its end.
+ * How far the explorer goes: each bound is a question of its own.
  *
- * Those of every run take seconds. `QUORATE_DEEP=1` adds those for a night; they may end at their number of states.
+ * Those of every run take seconds and are explored to their end. `QUORATE_DEEP=1` adds those for a night, which may
+ * end at their number of states instead.
  */
 import type { Bound } from "./explore.ts";
 
@@ -13,7 +14,7 @@ const nothing: Bound = {
   overtakes: 0,
   slowWrites: 0,
   heartbeats: 0,
-  maxStates: 1_000_000,
+  maxStates: 3_000_000,
 };
 
 export type Named = Bound & { readonly name: string; readonly marks: readonly string[] };
@@ -57,7 +58,6 @@ export const deepBounds: readonly Named[] = [
     duplicates: 1,
     slowWrites: 1,
     heartbeats: 1,
-    maxStates: 5_000_000,
     marks: oneLeader,
   },
 ];
