@@ -3,7 +3,7 @@
  */
 import * as core from "@quorate/raft";
 import { describe, expect, it } from "vitest";
-import { mutants } from "../mutants/catalogue.ts";
+import { type Mutant, mutants } from "../mutants/catalogue.ts";
 import { loadMutated, occurrences } from "../mutants/loadMutated.ts";
 import { deepBounds, type Named, quickBounds } from "./bounds.ts";
 import { type Exploration, explore } from "./explore.ts";
@@ -38,6 +38,7 @@ describe("every reachable state of three nodes is safe", () => {
 const planted: readonly { name: string; within: string; finds: RegExp }[] = [
   { name: "the vote is not persisted", within: "two elections", finds: /^S3|own vote is durable/ },
   { name: "a vote leaves before it is durable", within: "two elections", finds: /^S3/ },
+  { name: "a step down in the same term clears the vote", within: "two elections", finds: /^S2/ },
   { name: "an entry of an older term commits by counting", within: "two elections", finds: /^S8/ },
   {
     name: "an append is acknowledged before its sync",
@@ -51,9 +52,18 @@ const planted: readonly { name: string; within: string; finds: RegExp }[] = [
   },
 ];
 
+/** CCF#5891: whoever steps down in the term that it has forgets its vote. */
+const forgottenVote: Mutant = {
+  ...mutants[0]!,
+  name: "a step down in the same term clears the vote",
+  file: "packages/raft/src/core/roles.ts",
+  find: "  if (term === state.currentTerm) return;\n",
+  replace: "",
+};
+
 describe("the explorer finds a bug that was put in", () => {
   it.each(planted)("$name", { timeout: 120_000 }, async ({ name, within, finds }) => {
-    const mutant = mutants.find((one) => one.name === name)!;
+    const mutant = [...mutants, forgottenVote].find((one) => one.name === name)!;
     expect(occurrences(mutant)).toBe(1);
     const loaded = await loadMutated(mutant);
     try {

@@ -115,6 +115,7 @@ function finishWrite(node: Mutable<LocalState>): void {
   node.writing = undefined;
   const { term, vote } = node.stored;
   if (vote !== undefined) node.memory = withVote(node.memory, term, vote);
+  else must(node.memory.votes[term] === undefined, `S2: the vote of term ${term} is not taken back`);
 }
 
 function written(stored: StoredState, write: Persist): StoredState {
