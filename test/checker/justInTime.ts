@@ -1,7 +1,7 @@
 /**
- * A second algorithm for the same question: just-in-time linearization (Lowe, Testing for Linearizability, 2017, section
- * 5; the same idea as `knossos.linear`). It walks once over the events and keeps every configuration that is possible so
- * far; a pending operation takes effect only when the return of one demands it.
+ * A second algorithm for the same question: just-in-time linearization (Lowe, Testing for Linearizability,
+ * 2017, section 5; the same idea as `knossos.linear`). It walks once over the events and keeps every
+ * configuration that is possible so far; a pending operation takes effect only when the return of one demands it.
  *
  * Breadth first where the checker goes depth first, so mistakes of one are not likely to be those of the other.
  */

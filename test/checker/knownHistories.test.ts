@@ -1,6 +1,6 @@
 /**
- * Histories of other people's tests, with the verdicts that their checkers gave: the test data of porcupine, laid beside
- * the checkout. Where they are not, this file says so; its own lines in both formats are read everywhere.
+ * Histories of other people's tests, with the verdicts that their checkers gave: the test data of porcupine,
+ * laid beside the checkout. Where they are not, this file says so; its own lines in both formats are read everywhere.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -6,7 +6,10 @@ import type { Operation, OperationEnd } from "@quorate/sim";
 import fc from "fast-check";
 import type { Subject } from "./subjects.ts";
 
-/** How an operation came out in truth: `lost` took effect and nobody was told, `dropped` never did, and nobody was told. */
+/**
+ * How an operation came out in truth: `lost` took effect and nobody was told, `dropped` never did, and nobody
+ * was told.
+ */
 type Fate = "answered" | "lost" | "dropped" | "failed";
 
 interface Plan<I> {

@@ -3,8 +3,8 @@
  *
  * Each object is searched on its own, all of them in turns of doubling length, and the first one that has no order ends
  * the check: a hopeless search of one object never keeps the short proof of another from being found
- * (Horn and Kroening, Faster Linearizability Checking via P-Compositionality, 2015). Memory and steps are bounded; where
- * a bound is met the verdict is `unknown`, which is no pass.
+ * (Horn and Kroening, Faster Linearizability Checking via P-Compositionality, 2015). Memory and steps are
+ * bounded; where a bound is met the verdict is `unknown`, which is no pass.
  */
 import { QuorateError } from "@quorate/raft";
 import { explain } from "./explanation.ts";
@@ -16,7 +16,10 @@ import { Search, type SearchState } from "./search.ts";
 import type { CheckEffort, IllegalVerdict, LegalOrder, Verdict } from "./verdict.ts";
 
 export interface CheckOptions {
-  /** For configurations and states that the search remembers, in bytes; default 256 MiB. Half as much again at peaks. */
+  /**
+   * For configurations and states that the search remembers, in bytes; default 256 MiB. Half as much again at
+   * peaks.
+   */
   readonly maxMemoryBytes?: number;
   /** Attempts to place an operation; default 50 million, which takes some ten seconds. */
   readonly maxSteps?: number;
@@ -26,7 +29,10 @@ const defaultMemoryBytes = 256 * 1024 * 1024;
 const defaultSteps = 50_000_000;
 const firstTurnSteps = 2_000;
 
-/** Decides whether `operations`, in any order, are linearizable with respect to `model`. Runs to its end, or a bound. */
+/**
+ * Decides whether `operations`, in any order, are linearizable with respect to `model`. Runs to its end, or a
+ * bound.
+ */
 export function checkLinearizability<S, I, O>(
   model: Model<S, I, O>,
   operations: readonly Operation<I, O>[],

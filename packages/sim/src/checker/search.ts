@@ -34,7 +34,10 @@ export class Search<S, I, O> {
   readonly part: PreparedPart<I, O>;
   readonly transitions: Transitions<S, I, O>;
   private readonly cache: ConfigurationCache;
-  /** Events of answered operations, doubly linked, in order: 2i + 1 is the call of i, 2i + 2 its return, 0 both ends. */
+  /**
+   * Events of answered operations, doubly linked, in order: 2i + 1 is the call of i, 2i + 2 its return, 0
+   * both ends.
+   */
   private readonly next: Int32Array;
   private readonly previous: Int32Array;
   /** Whether an operation is placed; unanswered ones have words of their own after `answeredWords`. */
@@ -151,7 +154,10 @@ export class Search<S, I, O> {
     return this.seekUnanswered(operation + 1) ? "running" : this.deadEnd();
   }
 
-  /** Goes to the first unanswered operation from `from` on that is not placed and was called before the return at hand. */
+  /**
+   * Goes to the first unanswered operation from `from` on that is not placed and was called before the return
+   * at hand.
+   */
   private seekUnanswered(from: number): boolean {
     const { callPosition, operations, returnPosition } = this.part;
     const limit = returnPosition[(this.cursor - 2) >>> 1] as number;
