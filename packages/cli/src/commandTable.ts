@@ -3,7 +3,16 @@
  * test read this one table. Must import nothing heavy, for every start of every node reads it.
  */
 
-export type CommandName = "cluster" | "node" | "put" | "get" | "delete" | "list" | "status" | "doctor";
+export type CommandName =
+  | "cluster"
+  | "node"
+  | "put"
+  | "get"
+  | "delete"
+  | "list"
+  | "status"
+  | "doctor"
+  | "sim";
 
 export type OptionName =
   | "base-port"
@@ -12,6 +21,7 @@ export type OptionName =
   | "data-dir"
   | "endpoints"
   | "ephemeral"
+  | "events"
   | "help"
   | "id"
   | "if-absent"
@@ -19,13 +29,21 @@ export type OptionName =
   | "insecure"
   | "json"
   | "keys-only"
+  | "layer"
   | "limit"
+  | "list"
   | "listen"
   | "log-level"
+  | "minimize"
   | "no-table"
   | "nodes"
   | "peers"
+  | "profile"
+  | "replay"
   | "secret-file"
+  | "seed"
+  | "seeds"
+  | "time"
   | "timeout"
   | "tls-ca"
   | "tls-cert"
@@ -56,6 +74,7 @@ export const optionTable: Readonly<Record<OptionName, OptionSpec>> = {
     "ws://host:port,… (default: QUORATE_ENDPOINTS, else ws://127.0.0.1:7101 to 7103)",
   ),
   ephemeral: flag("keep the data in a temporary directory, removed at the end"),
+  events: taking("N", "stop misbehaving after so many events of a seed"),
   help: flag("show help"),
   id: taking("ID", "this node's name, as in --peers"),
   "if-absent": flag("write only if the key does not exist"),
@@ -63,13 +82,21 @@ export const optionTable: Readonly<Record<OptionName, OptionSpec>> = {
   insecure: flag("listen off the loopback with neither TLS nor a secret"),
   json: flag("print JSON, one object a line"),
   "keys-only": flag("print keys without values"),
+  layer: taking("LAYER", "store (default): whole nodes; raft: nothing above Raft, faster"),
   limit: taking("N", "pairs on a page, 1 to 10000 (default 1000)"),
+  list: flag("show profiles, invariants and required marks, and run nothing"),
   listen: taking("ADDRESS", "ws://host:port (wss:// with TLS) to listen at"),
   "log-level": taking("LEVEL", "debug, info, warn, error or silent (node: info, cluster: warn)"),
+  minimize: flag("make the schedule of a violation as small as it goes"),
   "no-table": flag("print plain lines on a terminal too"),
-  nodes: taking("N", "1, 3 or 5 (default: as many as the data has, else 3)"),
+  nodes: taking("N", "1, 3 or 5 (default: as many as the data has, else 3); sim: 3, 5 (default) or 7"),
   peers: taking("LIST", "a=ws://host:port,b=… : every node of the cluster, this one too"),
+  profile: taking("NAME", "what goes wrong; --list tells the names (default swarm)"),
+  replay: taking("FILE", "run the schedule in FILE and print its trace"),
   "secret-file": taking("FILE", "file with the shared secret (default: the variable QUORATE_SECRET)"),
+  seed: taking("N", "run this one seed"),
+  seeds: taking("A..B", "run these seeds (default 1..100)"),
+  time: taking("TIME", "virtual time of misbehaviour for each seed (default 8s)"),
   timeout: taking("TIME", "how long to try, e.g. 500ms, 5s, 1m (default 5s)"),
   "tls-ca": taking("FILE", "PEM certificates to trust"),
   "tls-cert": taking("FILE", "this node's PEM certificate"),
@@ -150,6 +177,26 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
     about: "examine a node's data directory, or a cluster's, without changing it",
     options: ["json"],
     notes: "Exit code 1 where something is wrong.",
+  },
+  sim: {
+    positionals: [],
+    about: "run whole clusters in virtual time, with faults on purpose",
+    options: [
+      "seed",
+      "seeds",
+      "nodes",
+      "profile",
+      "layer",
+      "events",
+      "time",
+      "replay",
+      "minimize",
+      "json",
+      "list",
+    ],
+    notes:
+      "Exit code 1 where an invariant is violated, or a required mark was not reached by 100 seeds or more. The\n" +
+      "schedule of a violation is written to quorate-sim-SEED.json.",
   },
 };
 

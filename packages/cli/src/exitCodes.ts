@@ -18,7 +18,7 @@ export const exitCodes: {
 /** Shown by `--help` and in docs/reference/command.md. */
 export const exitCodeMeanings: readonly (readonly [code: number, meaning: string])[] = [
   [exitCodes.done, "done"],
-  [exitCodes.failed, "failed, or found something wrong (doctor)"],
+  [exitCodes.failed, "failed, or found something wrong (doctor, sim)"],
   [exitCodes.usage, "wrong usage or unsafe options"],
   [exitCodes.unavailable, "unavailable or timed out; a write's outcome may be unknown"],
   [exitCodes.conflict, "conflict: the condition of a write did not hold"],

@@ -36,6 +36,8 @@ async function run(invocation: Invocation): Promise<number> {
       return (await import("./commands/statusCommand.ts")).runStatus(options);
     case "doctor":
       return (await import("./commands/doctorCommand.ts")).runDoctor(positionals, options);
+    case "sim":
+      return (await import("./sim/simCommand.ts")).runSim(options);
     default:
       return unknownCommand(command);
   }

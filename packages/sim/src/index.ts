@@ -57,11 +57,22 @@ export type {
 export type { Assembly, RunningNode } from "./cluster/assembly.ts";
 export { type Damage, SimulatedCluster, SimulatedHost } from "./cluster/cluster.ts";
 export type { Fault, FaultKind, PartitionShape, ScheduledFault } from "./faults/fault.ts";
+export {
+  type NamedProfile,
+  namedProfiles,
+  type ProfileName,
+  profileNames,
+} from "./faults/namedProfiles.ts";
 export type { Nemesis } from "./faults/nemesis.ts";
 export { calmProfile, drawProfile, type Profile } from "./faults/profile.ts";
+export { invariants, notYet, requiredMarks, seedsForMarks } from "./invariants/catalogue.ts";
 export type { History, InvariantName, Violation } from "./invariants/history.ts";
 export { checkRecovery } from "./liveness.ts";
 export { calmWire, type HealMode, type WireTemper } from "./network/paths.ts";
+export { eventCount, type RunRecording } from "./page/browser/recording.ts";
+export { renderPage } from "./page/renderPage.ts";
+export type { Recordable } from "./recording/recordable.ts";
+export { type RecorderOptions, RunRecorder, recordRun } from "./recording/runRecorder.ts";
 export {
   type Fails,
   firstViolation,

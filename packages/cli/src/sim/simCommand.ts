@@ -1,0 +1,94 @@
+/**
+ * `quorate sim`: whole clusters in virtual time. One seed or many on all cores, or one schedule from a file; what is
+ * violated is told with all that is needed to see it again.
+ */
+import type { SimulationResult } from "@quorate/sim";
+import type { GivenOptions } from "../arguments.ts";
+import { exitCodes } from "../exitCodes.ts";
+import { readOptionFile } from "../optionValues.ts";
+import { reportFailure } from "./failureReport.ts";
+import { runSeeds } from "./seedPool.ts";
+import { runSeed, type SeedFailure, type SeedOutcome, type SeedTask } from "./seedRun.ts";
+import { type SimOptions, simOptions } from "./simOptions.ts";
+import { SimTally } from "./simTally.ts";
+
+export async function runSim(options: GivenOptions): Promise<number> {
+  const sim = await import("@quorate/sim");
+  if (options.list) {
+    const { listLines } = await import("./simList.ts");
+    process.stdout.write(`${listLines(sim, options.json === true).join("\n")}\n`);
+    return exitCodes.done;
+  }
+  const asked = simOptions(options, sim.profileNames);
+  return asked.replay === undefined ? runRange(asked) : replay(asked, asked.replay);
+}
+
+async function runRange(asked: SimOptions): Promise<number> {
+  const { namedProfiles, requiredMarks, seedsForMarks } = await import("@quorate/sim");
+  const { from, to, nodes, layer, durationMs, maxEvents } = asked;
+  const { profile } = namedProfiles[asked.profile];
+  const limit = maxEvents === undefined ? {} : { maxEvents };
+  const tasks = Array.from(
+    { length: to - from + 1 },
+    (_, at): SeedTask => ({ seed: from + at, nodes, layer, durationMs, profile, ...limit }),
+  );
+  const tally = new SimTally(() => performance.now());
+  const showsProgress = process.stderr.isTTY && !asked.json;
+  let failure: SeedFailure | undefined;
+  const tell = (outcome: SeedOutcome): void => {
+    tally.add(outcome);
+    failure = outcome.failure;
+    if (asked.json) process.stdout.write(`${JSON.stringify(outcomeAsJson(outcome))}\n`);
+    if (showsProgress) process.stderr.write(`\r\u001b[K${tally.progress(tasks.length)}`);
+  };
+  const [only, ...more] = tasks;
+  if (only !== undefined && more.length === 0) tell(await runSeed(only));
+  else await runSeeds(tasks, tell);
+  if (showsProgress) process.stderr.write("\r\u001b[K");
+  if (failure !== undefined) await reportFailure(failure, asked);
+  const needsMarks =
+    failure === undefined &&
+    tasks.length >= seedsForMarks &&
+    asked.profile === "swarm" &&
+    layer === "store" &&
+    nodes >= 5;
+  const missing = needsMarks ? tally.missing(requiredMarks) : [];
+  if (missing.length > 0) {
+    process.stderr.write(`quorate: required marks that no seed reached: ${missing.join(", ")}\n`);
+  }
+  conclude(tally, asked);
+  return failure === undefined && missing.length === 0 ? exitCodes.done : exitCodes.failed;
+}
+
+async function replay(asked: SimOptions, file: string): Promise<number> {
+  const { readSchedule, simulate, writeSchedule } = await import("@quorate/sim");
+  const schedule = readSchedule(readOptionFile(file, "--replay"), file);
+  const onLine = (line: string): void => {
+    process.stdout.write(`${line}\n`);
+  };
+  const tally = new SimTally(() => performance.now());
+  const result = await simulate({ schedule, ...(asked.json ? {} : { onLine }) });
+  const violation = result.violations[0];
+  const failure =
+    violation === undefined
+      ? undefined
+      : { violation, schedule: writeSchedule(result.schedule), lastLines: [] };
+  tally.add(outcomeOf(result, failure));
+  if (failure !== undefined) await reportFailure(failure, asked);
+  conclude(tally, asked);
+  return failure === undefined ? exitCodes.done : exitCodes.failed;
+}
+
+function outcomeOf(result: SimulationResult, failure: SeedFailure | undefined): SeedOutcome {
+  const { seed, events, traceHash, marks } = result;
+  return { seed, events, traceHash, marks: [...marks.keys()], failure };
+}
+
+function conclude(tally: SimTally, { json }: SimOptions): void {
+  const lines = json ? [JSON.stringify(tally.summary())] : tally.lines();
+  process.stdout.write(`${lines.join("\n")}\n`);
+}
+
+function outcomeAsJson({ seed, events, traceHash, failure }: SeedOutcome): object {
+  return { seed, events, traceHash, violation: failure?.violation ?? null };
+}

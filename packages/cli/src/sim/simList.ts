@@ -1,0 +1,27 @@
+/** `quorate sim --list`: what can go wrong, what is held, and what a long run must have seen. */
+import type * as Sim from "@quorate/sim";
+import { textTable } from "../textTable.ts";
+
+type Catalogue = Pick<
+  typeof Sim,
+  "namedProfiles" | "invariants" | "requiredMarks" | "seedsForMarks" | "notYet"
+>;
+
+export function listLines(sim: Catalogue, asJson: boolean): readonly string[] {
+  const { invariants, requiredMarks, notYet, seedsForMarks } = sim;
+  const profiles = Object.fromEntries(
+    Object.entries(sim.namedProfiles).map(([name, { about }]) => [name, about]),
+  );
+  if (asJson) return [JSON.stringify({ profiles, invariants, requiredMarks, notYet })];
+  return [
+    ...textTable(["PROFILE", ""], Object.entries(profiles)),
+    "",
+    ...textTable(["INVARIANT", ""], Object.entries(invariants)),
+    "",
+    `MARKS that ${seedsForMarks} seeds or more of the profile swarm, with whole nodes, five or more, must reach`,
+    ...requiredMarks,
+    "",
+    "NOT YET: these come with their features",
+    ...notYet,
+  ];
+}

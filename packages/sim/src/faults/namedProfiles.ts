@@ -1,0 +1,50 @@
+/**
+ * Characters of runs by name, for `quorate sim --profile`. What a profile leaves open is drawn from the seed, so that
+ * seeds differ under a named profile too.
+ */
+import { calmWire } from "../network/paths.ts";
+import { calmProfile, type Profile } from "./profile.ts";
+
+export const profileNames = ["swarm", "calm", "network", "partitions", "disks", "crashes", "pauses"] as const;
+
+export type ProfileName = (typeof profileNames)[number];
+
+export interface NamedProfile {
+  readonly about: string;
+  readonly profile: Partial<Profile>;
+}
+
+export const namedProfiles: Readonly<Record<ProfileName, NamedProfile>> = {
+  swarm: {
+    about: "everything is drawn from the seed, and each kind of fault may be off (the default)",
+    profile: {},
+  },
+  calm: { about: "nothing goes wrong", profile: calmProfile },
+  network: {
+    about: "frames are lost, repeated, reordered and replayed late; partitions and lossy paths",
+    profile: {
+      wire: { ...calmWire, meanDelayMs: 4, loss: 0.1, duplication: 0.2, reordering: 0.3, lateReplay: 0.002 },
+      faults: { partition: 1, lossyPath: 1 },
+      meanFaultGapMs: 500,
+    },
+  },
+  partitions: {
+    about: "partitions of every shape, one after the other, on a sound network",
+    profile: { wire: calmWire, faults: { partition: 1 }, meanFaultGapMs: 500 },
+  },
+  disks: {
+    about: "slow and hanging disks, failing writes, rot, wiped directories, and power cuts while they write",
+    profile: {
+      faults: { slowDisk: 3, hangingDisk: 3, diskError: 3, rot: 1, wipe: 0.5, crash: 3 },
+      meanFaultGapMs: 400,
+    },
+  },
+  crashes: {
+    about: "killed processes and power cuts, of one node and of all at once",
+    profile: { faults: { crash: 8, crashAll: 1 }, meanFaultGapMs: 300 },
+  },
+  pauses: {
+    about: "processes stand still and wake again",
+    profile: { faults: { pause: 1 }, meanFaultGapMs: 300 },
+  },
+};

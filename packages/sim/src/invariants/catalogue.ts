@@ -1,0 +1,69 @@
+/**
+ * What a simulation looks for, in words: the invariants, the marks that a long enough range of seeds must reach, and
+ * what cannot be looked for yet because the feature does not exist.
+ */
+import type { InvariantName } from "./history.ts";
+
+export const invariants: Readonly<Record<InvariantName, string>> = {
+  "election safety": "a term has one leader, in all of history",
+  "one vote per term": "a member votes for one candidate a term, across crashes",
+  "persisted before sent": "nothing is said that the disk does not hold",
+  "terms only rise": "a member's term never falls, across crashes",
+  "commit index only rises": "within a start, and never beyond the log",
+  "leader appends only": "a leader's log only grows while it leads",
+  "log matching": "the same index and term means the same log up to there",
+  "commit rule": "a leader commits entries of its own term that a majority holds durably",
+  "commit agreement": "no two members report different entries committed at one index",
+  "leader completeness": "a new leader holds every entry committed in an earlier term",
+  "state machine safety": "every member applies the same commands in order, with the same results",
+  "index order": "applied ≤ committed ≤ last, and a leader's view of its followers is in order",
+  "follower commit bound": "a follower commits only what this leader's append has verified",
+  "linearizable reads": "a read sees all that was acknowledged or committed before it was asked",
+  "mute members are silent": "who has lost data neither votes nor counts",
+  durability: "what was acknowledged is there at the end",
+  "exactly once": "no write takes effect twice, or after its client was told that it had not",
+  "replica equality": "healed nodes end with equal logs and equal states",
+  "no false refusal": "a node whose data nobody touched comes back as a voter",
+  "no unexpected stop": "no node stops by itself without a fault that explains it",
+  liveness: "after all is healed there is a leader in time, and reads and writes go through",
+  determinism: "nothing asks for real time or real chance",
+};
+
+/** Those that the profile `swarm` on five whole nodes reaches within 100 seeds. */
+export const requiredMarks: readonly string[] = [
+  "client left",
+  "client vanished",
+  "conflict truncated",
+  "crash with a write in flight",
+  "data loss detected",
+  "fault crash",
+  "fault crashAll",
+  "fault diskError",
+  "fault hangingDisk",
+  "fault lossyPath",
+  "fault partition",
+  "fault pause",
+  "fault rot",
+  "fault slowDisk",
+  "fault wipe",
+  "leader crashed",
+  "leader elected",
+  "leader paused",
+  "membership record lost",
+  "pre-vote",
+  "repetition answered from the session",
+  "write in flight survived the crash",
+  "write in flight was lost",
+];
+
+/** Seeds from which on a range must have reached every required mark. */
+export const seedsForMarks = 100;
+
+/** They come with their features. */
+export const notYet: readonly string[] = [
+  "snapshots: equivalence after a restore, a snapshot that arrives late, transfer under loss",
+  "membership: one change at a time, overlapping quorums, removed members that disturb nobody",
+  "transfer of leadership: to members that are dead, behind or gone",
+  "leases: mutual exclusion, expiry that is never early, clocks of different rate",
+  "clocks: rates and jumps (no part of this version reads a clock for safety)",
+];
