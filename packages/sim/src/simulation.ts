@@ -8,6 +8,7 @@ import { Nemesis } from "./faults/nemesis.ts";
 import { drawProfile, type Profile } from "./faults/profile.ts";
 import { Checks } from "./invariants/checks.ts";
 import { History } from "./invariants/history.ts";
+import type { RunRecorder } from "./recording/runRecorder.ts";
 import { SerialWorkload } from "./workload/serials.ts";
 import { StoreWorkload } from "./workload/storeClients.ts";
 import type { Workload } from "./workload/workload.ts";
@@ -29,6 +30,8 @@ export interface WorldOptions {
   readonly keptLines?: number;
   /** Gets every line of the trace. */
   readonly onLine?: (line: string) => void;
+  /** Records the run as the data of a page; changes nothing in it. */
+  readonly recorder?: RunRecorder;
 }
 
 export interface Simulation {
@@ -54,7 +57,9 @@ export function openSimulation(options: WorldOptions): Simulation {
     layer === "raft"
       ? new SerialWorkload(cluster, profile.readShare)
       : new StoreWorkload(cluster, profile.readShare);
-  return { world, cluster, history, nemesis, workload, profile };
+  const simulation = { world, cluster, history, nemesis, workload, profile };
+  options.recorder?.attach(simulation);
+  return simulation;
 }
 
 /** Runs until `isDone` (then true), for `durationMs` at most, or until something is violated. */

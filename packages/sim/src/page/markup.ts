@@ -1,4 +1,4 @@
-/** The body of the page around its canvases. Whatever comes from a run is escaped here, or set as text by the script. */
+/** The body of the page around its canvases. What comes from a run is escaped here, or set as text by the script. */
 import { eventCount, type RunRecording } from "./browser/recording.ts";
 
 export function escapeHtml(text: string): string {
@@ -22,7 +22,7 @@ ${toolsOf(recording)}
 <tbody id="state"></tbody></table></section>
 <section><h2>Event <span id="event-place"></span></h2><div id="event"></div></section>
 <section><h2>Legend</h2>${legend}
-<p class="keys"><kbd>←</kbd> <kbd>→</kbd> events &ensp; <kbd>⇧</kbd> with it: turns only &ensp; <kbd>+</kbd> <kbd>−</kbd> zoom &ensp; <kbd>0</kbd> all &ensp; <kbd>V</kbd> violation. Wheel to zoom, drag to move.</p></section>
+<p class="keys"><span><kbd>←</kbd> <kbd>→</kbd> events</span> <span><kbd>⇧</kbd> with them: turns</span> <span><kbd>+</kbd> <kbd>−</kbd> zoom</span> <span><kbd>0</kbd> whole run</span> <span><kbd>V</kbd> violation</span> <span>Wheel zooms, dragging moves</span></p></section>
 </aside>
 <footer><canvas id="overview" aria-label="The whole run; drag to move through it."></canvas></footer>
 <div id="tip" hidden></div>`;
@@ -53,6 +53,7 @@ function toolsOf({ violations }: RunRecording): string {
     `<button type="button" data-shows="${shows}" aria-pressed="${isOn}" style="--mark: var(--${color})">${words}</button>`;
   const button = (id: string, words: string, label: string, isHidden = false): string =>
     `<button type="button" id="${id}" title="${label}" aria-label="${label}"${isHidden ? " hidden" : ""}>${words}</button>`;
+  const gap = '<span class="gap"></span>';
   return `<nav>${[
     chip("append", "append", "Appends"),
     chip("vote", "vote", "Votes"),
@@ -61,12 +62,12 @@ function toolsOf({ violations }: RunRecording): string {
     chip("heartbeat", "heartbeat", "Heartbeats", false),
     chip("commit", "commit", "Commit index"),
     chip("clients", "ok", "Clients"),
-    `<span class="gap"></span>`,
+    gap,
     button("previous-turn", "⇤", "Previous change of role, term or fault"),
     button("previous", "←", "Previous event"),
     button("next", "→", "Next event"),
     button("next-turn", "⇥", "Next change of role, term or fault"),
-    `<span class="gap"></span>`,
+    gap,
     button("nearer", "+", "Zoom in"),
     button("farther", "−", "Zoom out"),
     button("whole", "Whole run", "Show the whole run"),

@@ -31,7 +31,7 @@ const scriptFiles = [
 /** From `src/page` and from `dist/page` alike. */
 const builtScripts = new URL("../../dist/page/browser/", import.meta.url);
 
-const policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
+const policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
 /** The page of a run: write it to a file and open it. Throws if the package was not built. */
 export function renderPage(recording: RunRecording): string {

@@ -78,7 +78,8 @@ dt { color: var(--quiet); } dd { margin: 0; overflow-wrap: anywhere; }
 .legend i.line { height: 2px; vertical-align: 3px; }
 .legend i.lost { background: none; color: var(--lost); font: 600 14px/10px var(--font); text-align: center; }
 kbd { font: 600 11px var(--font); padding: 1px 6px; border: 1px solid var(--line); border-bottom-width: 2px; border-radius: 5px; }
-.keys { font-size: 12.5px; color: var(--quiet); line-height: 2; margin: 14px 0 0; }
+.keys { font-size: 12.5px; color: var(--quiet); line-height: 2.1; margin: 14px 0 0; }
+.keys span { white-space: nowrap; margin-right: 12px; }
 footer { grid-column: 1 / -1; padding: 10px 20px 14px; border-top: 1px solid var(--line); }
 #overview { display: block; width: 100%; height: 52px; border-radius: 5px; cursor: ew-resize; touch-action: none; }
 #tip { position: fixed; z-index: 1; pointer-events: none; white-space: pre-line; max-width: 360px; padding: 7px 11px;

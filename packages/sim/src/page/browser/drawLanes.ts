@@ -3,7 +3,8 @@ import { lastAtOrBefore, type Span } from "./runIndex.ts";
 import { bandTop, type Scene, withAlpha, writeFitting } from "./scene.ts";
 import { xOf } from "./timeScale.ts";
 
-export function drawLanes(scene: Scene): void {
+/** What lies under everything: the lanes, and the sides of a partition. */
+export function drawGrounds(scene: Scene): void {
   const { index, context, geometry, palette } = scene;
   const { lanesTop, laneHeight, gutter, width } = geometry;
   for (let node = 0; node < index.recording.nodes.length; node += 1) {
@@ -13,6 +14,12 @@ export function drawLanes(scene: Scene): void {
       context.fillRect(gutter, top, width - gutter, laneHeight);
     }
     drawPartitionSides(scene, node, top);
+  }
+}
+
+export function drawLanes(scene: Scene): void {
+  const { index } = scene;
+  for (let node = 0; node < index.recording.nodes.length; node += 1) {
     for (const span of index.pauses[node] ?? []) drawHatched(scene, span, node, "paused");
     if (scene.shown.isCommitShown) drawIndexes(scene, node);
     drawRoles(scene, node);
@@ -36,7 +43,11 @@ export function drawGutter(scene: Scene): void {
     context.fillText(name, 14, middle);
     context.font = `11px ${palette.font}`;
     context.fillStyle = palette.quiet;
-    context.fillText(row === undefined ? "down" : `term ${index.state(row, "term")}`, 32, middle + 0.5);
+    context.fillText(
+      row === undefined ? index.absence(node, cursorMs) : `term ${index.state(row, "term")}`,
+      32,
+      middle + 0.5,
+    );
   });
   if (scene.shown.areClientsShown && index.lineCount > 0) {
     context.fillText("clients", 14, geometry.clientsTop + geometry.lineHeight / 2);
@@ -72,8 +83,7 @@ function drawRoles(scene: Scene, node: number): void {
     while (next < rows.length && !index.isTurn[rows[next] as number] && at(next) <= scale.toMs) next += 1;
     const from = at(place);
     const following = next < rows.length ? at(next) : index.recording.endMs;
-    const down = (index.downs[node] ?? []).find((span) => span.startMs >= from && span.startMs < following);
-    const until = down?.startMs ?? following;
+    const until = index.endsAt(node, from, following);
     const x = Math.max(geometry.gutter, xOf(scale, from));
     const width = Math.min(geometry.width, xOf(scale, until)) - x;
     if (width > 0) drawRole(scene, row, x, top, Math.max(1, width));
@@ -113,7 +123,9 @@ function drawIndexes(scene: Scene, node: number): void {
   const height = Math.min(30, geometry.lanesTop + geometry.laneHeight * (node + 1) - top - 6);
   if (height < 8) return;
   const [low, high] = indexRange(scene);
-  const y = (value: number): number => top + height - ((value - low) / Math.max(1, high - low)) * height;
+  // After a restart a node knows of no commit for a while: that stays at the bottom.
+  const share = (value: number): number => Math.min(1, Math.max(0, (value - low) / Math.max(1, high - low)));
+  const y = (value: number): number => top + height * (1 - share(value));
   const first = Math.max(0, lastAtOrBefore(rows.length, at, scale.fromMs));
   const end = lastAtOrBefore(rows.length, at, scale.toMs);
   context.beginPath();
@@ -122,10 +134,12 @@ function drawIndexes(scene: Scene, node: number): void {
     const row = rows[place] as number;
     const x = Math.max(geometry.gutter, xOf(scale, at(place)));
     const isLast = place === rows.length - 1;
-    const until = Math.min(geometry.width, xOf(scale, isLast ? index.recording.endMs : at(place + 1)));
+    const nextMs = isLast ? index.recording.endMs : at(place + 1);
+    const until = Math.min(geometry.width, xOf(scale, index.endsAt(node, at(place), nextMs)));
     const [committed, ended] = [y(commit[row] as number), y(last[row] as number)];
     if (ended < committed) context.rect(x, ended, until - x, committed - ended);
-    if (place === first) line.moveTo(x, committed);
+    if (place === first || index.endsAt(node, at(place - 1), at(place)) < at(place))
+      line.moveTo(x, committed);
     line.lineTo(x, committed);
     line.lineTo(until, committed);
   }

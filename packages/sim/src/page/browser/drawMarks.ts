@@ -43,7 +43,8 @@ export function drawTicks({ context, geometry, palette, scale }: Scene): void {
     context.fillStyle = palette.line;
     context.fillRect(x - 0.5, geometry.lanesTop, 1, geometry.axisTop - geometry.lanesTop);
     context.fillStyle = palette.quiet;
-    if (x > geometry.gutter + 20) context.fillText(tickWords(ms, stepMs), x, geometry.axisTop + 14);
+    if (x > geometry.gutter + 20 && x < geometry.width - 24)
+      context.fillText(tickWords(ms, stepMs), x, geometry.axisTop + 14);
   }
   context.textAlign = "left";
 }

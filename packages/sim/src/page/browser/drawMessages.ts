@@ -17,26 +17,26 @@ interface Arrow {
   readonly toY: number;
 }
 
+/** With more arrows than this, heads and dashes cannot be told apart any more and are left out. */
+const crowd = 1_500;
+
 /** How many arrows were drawn. */
 export function drawMessages(scene: Scene): number {
   const { context, palette, selected } = scene;
   const arrows = arrowsOf(scene);
   const density = Math.min(1, 320 / Math.max(1, arrows.length));
-  context.lineWidth = arrows.length > 1_500 ? 0.75 : 1.25;
+  const isCrowded = arrows.length > crowd;
+  context.lineWidth = isCrowded ? 0.75 : 1.25;
   for (const group of ["heartbeat", "read", "append", "preVote", "vote"] as const) {
     const ofGroup = arrows.filter((arrow) => scene.index.groupOf(arrow.row) === group);
     context.globalAlpha =
       group === "heartbeat" ? Math.max(0.15, density * 0.6) : Math.max(0.28, density * 0.9);
     context.strokeStyle = palette.groups[group];
     context.fillStyle = palette.groups[group];
-    strokeArrows(
-      scene,
-      ofGroup.filter(({ isLost }) => !isLost),
-    );
-    strokeLost(
-      scene,
-      ofGroup.filter(({ isLost }) => isLost),
-    );
+    const arrived = ofGroup.filter(({ isLost }) => !isLost);
+    const lost = ofGroup.filter(({ isLost }) => isLost);
+    strokeArrows(scene, arrived, !isCrowded);
+    strokeLost(scene, lost, !isCrowded);
   }
   context.globalAlpha = 1;
   if (selected?.kind === "sent" || selected?.kind === "arrived") {
@@ -44,8 +44,8 @@ export function drawMessages(scene: Scene): number {
     context.lineWidth = 3;
     context.strokeStyle = arrow.isLost ? palette.lost : palette.groups[scene.index.groupOf(arrow.row)];
     context.fillStyle = context.strokeStyle;
-    if (arrow.isLost) strokeLost(scene, [arrow]);
-    else strokeArrows(scene, [arrow]);
+    if (arrow.isLost) strokeLost(scene, [arrow], true);
+    else strokeArrows(scene, [arrow], true);
   }
   return arrows.length;
 }
@@ -69,17 +69,17 @@ function arrowsOf(scene: Scene): Arrow[] {
   const nodes = index.recording.nodes.length;
   const taken = new Set<number>();
   const arrows: Arrow[] = [];
-  const first = lastAtOrBefore(
-    sentMs.length,
-    (at) => sentMs[at] as number,
-    scale.fromMs - index.longestFlightMs,
-  );
+  const sentAt = (at: number): number => sentMs[at] as number;
+  const count =
+    lastAtOrBefore(sentMs.length, sentAt, scale.toMs) - lastAtOrBefore(sentMs.length, sentAt, scale.fromMs);
+  const grain = count > 2 * crowd ? 3 : 1;
+  const first = lastAtOrBefore(sentMs.length, sentAt, scale.fromMs - index.longestFlightMs);
   for (let row = Math.max(0, first); row < sentMs.length && (sentMs[row] as number) <= scale.toMs; row += 1) {
     const endMs = Math.max(arrivedMs[row] as number, (sentMs[row] as number) + index.usualFlightMs);
     if (endMs < scale.fromMs || !shown.groups.has(index.groupOf(row))) continue;
     const arrow = arrowOf(scene, row);
     const pair = (from[row] as number) * nodes + (to[row] as number);
-    const pixel = Math.round(arrow.x) * geometry.width + Math.round(arrow.toX);
+    const pixel = Math.round(arrow.x / grain) * geometry.width + Math.round(arrow.toX / grain);
     const key = (pixel * nodes * nodes + pair) * 2 + (arrow.isLost ? 1 : 0);
     if (taken.has(key)) continue;
     taken.add(key);
@@ -100,12 +100,13 @@ function arrowOf({ index, scale, geometry }: Scene, row: number): Arrow {
   return { row, isLost, x, y, toX, toY: y + (toY - y) * share };
 }
 
-function strokeArrows({ context }: Scene, arrows: readonly Arrow[]): void {
+function strokeArrows({ context }: Scene, arrows: readonly Arrow[], hasHeads: boolean): void {
   const heads = new Path2D();
   context.beginPath();
   for (const { x, y, toX, toY } of arrows) {
     context.moveTo(x, y);
     context.lineTo(toX, toY);
+    if (!hasHeads) continue;
     const length = Math.hypot(toX - x, toY - y) || 1;
     const [alongX, alongY] = [(toX - x) / length, (toY - y) / length];
     heads.moveTo(toX, toY);
@@ -118,9 +119,9 @@ function strokeArrows({ context }: Scene, arrows: readonly Arrow[]): void {
 }
 
 /** Dashed, and ending in a cross on the way. */
-function strokeLost({ context, palette }: Scene, arrows: readonly Arrow[]): void {
+function strokeLost({ context, palette }: Scene, arrows: readonly Arrow[], isDashed: boolean): void {
   if (arrows.length === 0) return;
-  context.setLineDash([4, 3]);
+  if (isDashed) context.setLineDash([4, 3]);
   context.beginPath();
   for (const { x, y, toX, toY } of arrows) {
     context.moveTo(x, y);

@@ -3,7 +3,7 @@
  * once a frame at most. It must work from a file, without any network.
  */
 
-import { drawGutter, drawLanes } from "./drawLanes.ts";
+import { drawGrounds, drawGutter, drawLanes } from "./drawLanes.ts";
 import { drawCursor, drawFaults, drawTicks, drawViolations } from "./drawMarks.ts";
 import { drawMessages, messageAt } from "./drawMessages.ts";
 import { drawOperations, operationAt } from "./drawOperations.ts";
@@ -48,6 +48,7 @@ class Page {
   }
 
   private schedule(): void {
+    showTip(undefined, 0, 0);
     if (this.isDue) return;
     this.isDue = true;
     requestAnimationFrame(() => {
@@ -72,8 +73,9 @@ class Page {
     const scene = this.scene();
     const { context, geometry } = scene;
     context.clearRect(0, 0, geometry.width, geometry.height);
-    drawLanes(scene);
+    drawGrounds(scene);
     drawTicks(scene);
+    drawLanes(scene);
     const messages = drawMessages(scene);
     drawOperations(scene);
     drawFaults(scene);

@@ -30,10 +30,16 @@ export class PageState {
     this.cursorMs = cutBeforeMs;
     this.filter();
     if (index.recording.violations.length > 0) this.toViolation();
+    else {
+      const first = index.events.find(({ kind, row }) => kind === "state" && index.roleAt(row) === "leader");
+      if (first !== undefined) this.moveCursor(first.atMs, first);
+    }
   }
 
+  /** A little after the end, so that what ended the run is not at the very edge. */
   get endMs(): number {
-    return Math.max(1, this.index.recording.endMs);
+    const { endMs } = this.index.recording;
+    return Math.max(1, endMs + Math.min(endMs * 0.02, 100));
   }
 
   place(): string {

@@ -23,7 +23,7 @@ export function showState(index: RunIndex, cursorMs: number): void {
     line.append(made("th", name));
     const row = index.stateAt(node, cursorMs);
     if (row === undefined) {
-      const cell = made("td", "down", "role down");
+      const cell = made("td", index.absence(node, cursorMs), "role down");
       cell.setAttribute("colspan", "6");
       line.append(cell);
       return line;

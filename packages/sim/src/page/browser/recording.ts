@@ -25,7 +25,6 @@ export const operationKinds = ["write", "read"] as const;
 /** `open`: the run ended, or the client vanished, before it was told. */
 export const outcomes = ["ok", "failed", "unknown", "open"] as const;
 
-export type MessageKindName = (typeof messageKinds)[number];
 export type IntervalKind = (typeof intervalKinds)[number];
 export type OperationKind = (typeof operationKinds)[number];
 export type Outcome = (typeof outcomes)[number];

@@ -96,6 +96,17 @@ export class RunIndex {
     return isGone ? undefined : row;
   }
 
+  /** When the state that a node has from `fromMs` to `untilMs` really ends: its process may die before. */
+  endsAt(node: number, fromMs: number, untilMs: number): number {
+    const down = (this.downs[node] ?? []).find(({ startMs }) => startMs >= fromMs && startMs < untilMs);
+    return down?.startMs ?? untilMs;
+  }
+
+  /** Why a node has no state at `ms`. */
+  absence(node: number, ms: number): "down" | "not up" {
+    return this.isDuring(this.downs[node], ms) ? "down" : "not up";
+  }
+
   isDuring(spans: readonly Span[] | undefined, ms: number): boolean {
     return (spans ?? []).some((span) => span.startMs <= ms && ms < span.endMs);
   }
