@@ -1,6 +1,7 @@
 /**
- * The checker against the definition of linearizability, tried in every order, and against a second algorithm, on
- * histories by chance. And its own evidence: the order that it gives is legal and keeps real time.
+ * The checker against the definition of linearizability, tried in every order, and against a second
+ * algorithm, on histories by chance. And its own evidence: the order that it gives is legal and keeps real
+ * time.
  */
 import {
   type CheckOptions,

@@ -1,6 +1,6 @@
 /**
- * The checker on histories that are hard: its memory and its steps stay within their bounds, no hopeless object hides
- * the mistake in another, and what could not be decided is no pass.
+ * The checker on histories that are hard: its memory and its steps stay within their bounds, no hopeless
+ * object hides the mistake in another, and what could not be decided is no pass.
  */
 import {
   assertLinearizable,
@@ -30,7 +30,10 @@ function get(key: string, value: number, calledAt: number, at: number): KeyedOpe
   return { client: "reader", input: { kind: "get", key }, calledAt, end };
 }
 
-/** Writes that all overlap, and a value that nobody wrote: no order fits, and there are 2^writes × writes to try. */
+/**
+ * Writes that all overlap, and a value that nobody wrote: no order fits, and there are 2^writes × writes to
+ * try.
+ */
 function hopeless(key: string, writes: number): KeyedOperation[] {
   const puts = Array.from({ length: writes }, (_, value) => put(key, value, 0, 10));
   return [...puts, get(key, -1, 11, 12)];

@@ -1,6 +1,7 @@
 /**
- * Reads a history of text values by key, one EDN map a line: `{:process 9, :type :invoke, :f :append, :key "0", :value
- * "x"}`. Only the EDN that such lines need: keywords, integers, strings, `nil`. Time is the number of the line.
+ * Reads a history of text values by key, one EDN map a line: `{:process 9, :type :invoke, :f :append, :key
+ * "0", :value "x"}`. Only the EDN that such lines need: keywords, integers, strings, `nil`. Time is the
+ * number of the line.
  */
 import { type Model, type Operation, perKey, unanswered } from "@quorate/sim";
 import { pairUp } from "./pairing.ts";

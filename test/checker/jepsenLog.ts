@@ -1,9 +1,9 @@
 /**
- * Reads a log of Jepsen's etcd test: lines such as `INFO  jepsen.util - 3 :invoke :cas [1 2]`, fields set apart
- * by tabs.
+ * Reads a log of Jepsen's etcd test: lines such as `INFO  jepsen.util - 3 :invoke :cas [1 2]`, fields set
+ * apart by tabs.
  *
- * One register with compare-and-set. `:fail` of a compare-and-set is its answer, that it did not match; `:info`, and
- * whatever is `:timed-out`, is an unknown outcome. Time is the number of the line.
+ * One register with compare-and-set. `:fail` of a compare-and-set is its answer, that it did not match;
+ * `:info`, and whatever is `:timed-out`, is an unknown outcome. Time is the number of the line.
  */
 import type { Operation, RegisterInput, RegisterOutput } from "@quorate/sim";
 import { type Pending, pairUp } from "./pairing.ts";

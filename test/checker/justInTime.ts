@@ -1,9 +1,11 @@
 /**
  * A second algorithm for the same question: just-in-time linearization (Lowe, Testing for Linearizability,
  * 2017, section 5; the same idea as `knossos.linear`). It walks once over the events and keeps every
- * configuration that is possible so far; a pending operation takes effect only when the return of one demands it.
+ * configuration that is possible so far; a pending operation takes effect only when the return of one demands
+ * it.
  *
- * Breadth first where the checker goes depth first, so mistakes of one are not likely to be those of the other.
+ * Breadth first where the checker goes depth first, so mistakes of one are not likely to be those of the
+ * other.
  */
 import { type Model, type Operation, unanswered } from "@quorate/sim";
 

@@ -1,6 +1,7 @@
 /**
  * Histories of other people's tests, with the verdicts that their checkers gave: the test data of porcupine,
- * laid beside the checkout. Where they are not, this file says so; its own lines in both formats are read everywhere.
+ * laid beside the checkout. Where they are not, this file says so; its own lines in both formats are read
+ * everywhere.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +11,9 @@ import { readEdnLog, textStore } from "./ednLog.ts";
 import { readJepsenLog } from "./jepsenLog.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "..", "shared", "histories");
-const missing = `${folder} is missing: no history of others was checked. It holds porcupine's test data, as jepsen-etcd/ and kv/.`;
+const missing =
+  `${folder} is missing: no history of others was checked. ` +
+  "It holds porcupine's test data, as jepsen-etcd/ and kv/.";
 const isThere = existsSync(folder);
 if (!isThere) process.stderr.write(`${missing}\n`);
 

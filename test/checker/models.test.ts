@@ -1,4 +1,7 @@
-/** Each model, one step at a time: what it allows, what it refuses, and what it makes of an answer that got lost. */
+/**
+ * Each model, one step at a time: what it allows, what it refuses, and what it makes of an answer that got
+ * lost.
+ */
 import {
   appendListModel,
   fencedResourceModel,

@@ -1,5 +1,6 @@
 /**
- * Makes operations of a log that tells calls and ends line by line: the end belongs to the open call of its client.
+ * Makes operations of a log that tells calls and ends line by line: the end belongs to the open call of its
+ * client.
  *
  * A call that has no end is unknown. Time is the number of the line.
  */

@@ -1,8 +1,8 @@
 /**
  * The definition of linearizability, tried out in every order: for histories of a handful of operations.
  *
- * It shares nothing with the checker but the model: no bits, no cache, no splitting, no assumption that models
- * are total.
+ * It shares nothing with the checker but the model: no bits, no cache, no splitting, no assumption that
+ * models are total.
  */
 import { type Model, type Operation, unanswered } from "@quorate/sim";
 

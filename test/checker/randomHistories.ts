@@ -1,6 +1,6 @@
 /**
- * Histories by chance: honest ones, made by giving each operation a moment at which it takes effect, and bent ones, in
- * which some answers, times or outcomes were changed afterwards.
+ * Histories by chance: honest ones, made by giving each operation a moment at which it takes effect, and bent
+ * ones, in which some answers, times or outcomes were changed afterwards.
  */
 import type { Operation, OperationEnd } from "@quorate/sim";
 import fc from "fast-check";

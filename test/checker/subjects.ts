@@ -1,6 +1,6 @@
 /**
- * Sequential objects to make histories of: each model of the checker with arbitrary inputs, an honest answer to each,
- * and arbitrary answers that are mostly lies.
+ * Sequential objects to make histories of: each model of the checker with arbitrary inputs, an honest answer
+ * to each, and arbitrary answers that are mostly lies.
  */
 import {
   type AppendListInput,

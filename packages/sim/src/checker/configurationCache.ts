@@ -1,9 +1,11 @@
 /**
- * The configurations (which operations are placed, and the state that they led to) that a search has seen: those that
- * failed, and those that it stands in. Lowe's improvement of the Wing–Gong search: no configuration is searched twice.
+ * The configurations (which operations are placed, and the state that they led to) that a search has seen:
+ * those that failed, and those that it stands in. Lowe's improvement of the Wing–Gong search: no
+ * configuration is searched twice.
  *
- * Exact: whole keys are compared, the hash only finds them. A collision that counted as "seen" would prune the one good
- * order of a history. Open addressing over one arena of 32-bit words, since millions of objects would not fit.
+ * Exact: whole keys are compared, the hash only finds them. A collision that counted as "seen" would prune
+ * the one good order of a history. Open addressing over one arena of 32-bit words, since millions of objects
+ * would not fit.
  */
 import type { MemoryBudget } from "./memoryBudget.ts";
 
@@ -25,7 +27,10 @@ export class ConfigurationCache {
     this.arena = new Int32Array(firstWords);
   }
 
-  /** `key[0]` is the key's hash, and `length` follows from its first words. `full`: over budget, not remembered. */
+  /**
+   * `key[0]` is the key's hash, and `length` follows from its first words. `full`: over budget, not
+   * remembered.
+   */
   add(key: Int32Array, length: number): "new" | "seen" | "full" {
     const hash = key[0] as number;
     let slot = hash & (this.slots.length - 1);

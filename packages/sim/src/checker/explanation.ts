@@ -1,5 +1,6 @@
 /**
- * A verdict in words, for the one who has to find the bug: how far a legal order went, and what cannot follow.
+ * A verdict in words, for the one who has to find the bug: how far a legal order went, and what cannot
+ * follow.
  *
  * Long histories are cut to their end, which is where the trouble is.
  */
@@ -19,9 +20,10 @@ export function explain<S, I, O>(model: Model<S, I, O>, verdict: Verdict<S, I, O
       return `Linearizable: every ${model.name} has a legal order (${effort}).`;
     case "unknown":
       return (
-        `Not decided whether this history of a ${model.name} is linearizable: the bound on ${verdict.reason} was met ` +
-        `(${effort}), with ${objectsInWords(verdict.objects)} open. That is no pass. Record shorter histories or fewer ` +
-        "concurrent clients for each object, write values that differ, avoid unknown outcomes, or raise " +
+        `Not decided whether this history of a ${model.name} is linearizable: the bound on ` +
+        `${verdict.reason} was met (${effort}), with ${objectsInWords(verdict.objects)} open. That is no pass. ` +
+        "Record shorter histories or fewer concurrent clients for each object, write values that differ, " +
+        "avoid unknown outcomes, or raise " +
         `${verdict.reason === "memory" ? "maxMemoryBytes" : "maxSteps"}.`
       );
     case "illegal":
@@ -42,8 +44,8 @@ function illegalInWords<S, I, O>(
     `Not linearizable: no order of the operations on this ${model.name}${where} is legal (${effort}).`,
     `The longest legal order has ${placed.length} operations${cut > 0 ? `; its last ${shownOperations}` : ""}:`,
     ...placed.slice(cut).map((operation) => `  ${inWords(operation)}`),
-    `and leads to the state ${oneLine(state)}. Before the next return, that of client ${blocked.client}, one of these ` +
-      "would have to follow, and no way on from any of them fits:",
+    `and leads to the state ${oneLine(state)}. Before the next return, that of client ${blocked.client}, ` +
+      "one of these would have to follow, and no way on from any of them fits:",
     ...candidates.slice(0, shownOperations).map((operation) => `  ${inWords(operation)}`),
     ...(candidates.length > shownOperations ? [`  and ${candidates.length - shownOperations} more`] : []),
   ].join("\n");

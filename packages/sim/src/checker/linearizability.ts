@@ -1,10 +1,10 @@
 /**
  * Is there one legal order of all operations of a history that keeps the order of real time?
  *
- * Each object is searched on its own, all of them in turns of doubling length, and the first one that has no order ends
- * the check: a hopeless search of one object never keeps the short proof of another from being found
- * (Horn and Kroening, Faster Linearizability Checking via P-Compositionality, 2015). Memory and steps are
- * bounded; where a bound is met the verdict is `unknown`, which is no pass.
+ * Each object is searched on its own, all of them in turns of doubling length, and the first one that has no
+ * order ends the check: a hopeless search of one object never keeps the short proof of another from being
+ * found (Horn and Kroening, Faster Linearizability Checking via P-Compositionality, 2015). Memory and steps
+ * are bounded; where a bound is met the verdict is `unknown`, which is no pass.
  */
 import { QuorateError } from "@quorate/raft";
 import { explain } from "./explanation.ts";
@@ -81,7 +81,10 @@ export function checkLinearizability<S, I, O>(
   return { kind: "linearizable", orders, effort: effort() };
 }
 
-/** Throws unless the history is linearizable: with the longest legal order, or, where unknown, with what to do. */
+/**
+ * Throws unless the history is linearizable: with the longest legal order, or, where unknown, with what to
+ * do.
+ */
 export function assertLinearizable<S, I, O>(
   model: Model<S, I, O>,
   operations: readonly Operation<I, O>[],

@@ -1,7 +1,9 @@
 /**
- * How many bytes a check may still take for what it remembers. Whoever takes asks before, and gives back when done.
+ * How many bytes a check may still take for what it remembers. Whoever takes asks before, and gives back when
+ * done.
  *
- * It counts what grows with the search: configurations and states. What grows with the history alone is not counted.
+ * It counts what grows with the search: configurations and states. What grows with the history alone is not
+ * counted.
  */
 export class MemoryBudget {
   private readonly limit: number;

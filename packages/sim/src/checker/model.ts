@@ -11,24 +11,27 @@ export type Unanswered = typeof unanswered;
 /**
  * A sequential object with states `S`, inputs `I` and outputs `O`. Inputs and outputs are plain data.
  *
- * `step` must be **total** for `unanswered`: apply the operation if the state allows it, else leave the state as it is.
- * Nobody knows what such an operation answered, so nothing about it can be wrong; "it never happened" is covered, since
- * it can be placed after everything else. A model that refuses there declares good histories bad; the checker throws.
+ * `step` must be **total** for `unanswered`: apply the operation if the state allows it, else leave the state
+ * as it is. Nobody knows what such an operation answered, so nothing about it can be wrong; "it never
+ * happened" is covered, since it can be placed after everything else. A model that refuses there declares
+ * good histories bad; the checker throws.
  */
 export interface Model<S, I, O> {
   /** For messages. */
   readonly name: string;
   readonly initial: S;
-  /** The state after `input` was answered with `output`; `undefined` if it cannot have been, in this state. */
+  /**
+   * The state after `input` was answered with `output`; `undefined` if it cannot have been, in this state.
+   */
   step(state: S, input: I, output: O | Unanswered): S | undefined;
   /** Equal for equal states, and only for those. */
   key(state: S): string | number;
   /** Does this input leave **every** state as it is? Such operations are placed without search. */
   isRead?(input: I): boolean;
   /**
-   * The one independent object that `input` concerns: a history is linearizable if and only if that of each object is
-   * (Herlihy and Wing, Linearizability, 1990, theorem 1), so each is searched on its own. `undefined`: it concerns
-   * several, and then the whole history is searched as one.
+   * The one independent object that `input` concerns: a history is linearizable if and only if that of each
+   * object is (Herlihy and Wing, Linearizability, 1990, theorem 1), so each is searched on its own.
+   * `undefined`: it concerns several, and then the whole history is searched as one.
    */
   objectOf?(input: I): string | undefined;
 }

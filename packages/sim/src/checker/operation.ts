@@ -1,8 +1,9 @@
 /**
  * What a client did and what it was told: the one form in which the checker reads a history.
  *
- * How an operation ended must be classified strictly: an unknown outcome that is called a failure makes good histories
- * bad as soon as the write shows up after all, and one that is called a success does so when it never does.
+ * How an operation ended must be classified strictly: an unknown outcome that is called a failure makes good
+ * histories bad as soon as the write shows up after all, and one that is called a success does so when it
+ * never does.
  */
 import { QuorateError } from "@quorate/raft";
 
@@ -15,8 +16,8 @@ export type OperationEnd<O> =
   | { readonly kind: "unknown" };
 
 /**
- * One operation of one client. Times may be of any unit, as long as one clock gave all of them; of two events at the
- * same time, calls come before returns, so that such operations overlap.
+ * One operation of one client. Times may be of any unit, as long as one clock gave all of them; of two events
+ * at the same time, calls come before returns, so that such operations overlap.
  */
 export interface Operation<I, O> {
   readonly client: string;

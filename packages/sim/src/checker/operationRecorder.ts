@@ -1,5 +1,6 @@
 /**
- * Writes down operations as they happen, in the order of their events, with no clock: the n-th event has the time n.
+ * Writes down operations as they happen, in the order of their events, with no clock: the n-th event has the
+ * time n.
  *
  * It holds everything that it was told until it is dropped; an operation that nobody ended is unknown.
  */

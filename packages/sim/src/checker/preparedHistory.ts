@@ -1,8 +1,9 @@
 /**
- * A history as the search wants it: without what constrains nothing, split by object, in the order of its events.
+ * A history as the search wants it: without what constrains nothing, split by object, in the order of its
+ * events.
  *
- * Dropped are definite failures, which never happened, and reads without an answer, which leave no trace. An operation
- * with an unknown outcome returns at no time: it overlaps with everything after its call.
+ * Dropped are definite failures, which never happened, and reads without an answer, which leave no trace. An
+ * operation with an unknown outcome returns at no time: it overlaps with everything after its call.
  */
 import { serialize } from "node:v8";
 import { QuorateError } from "@quorate/raft";
@@ -13,8 +14,9 @@ import { type Operation, requireWellTimed } from "./operation.ts";
 const maxOperations = 1_000_000;
 
 /**
- * Operations of one object. First the `answered` ones, then the others, both in the order of their calls: an operation
- * is known by its index in `operations`. Positions number calls and returns together, in the order of time.
+ * Operations of one object. First the `answered` ones, then the others, both in the order of their calls: an
+ * operation is known by its index in `operations`. Positions number calls and returns together, in the order
+ * of time.
  */
 export interface PreparedPart<I, O> {
   readonly name: string;
@@ -37,7 +39,7 @@ export function prepare<S, I, O>(
   if (operations.length > maxOperations) {
     throw new QuorateError(
       "TOO_LARGE",
-      `A history of ${operations.length} operations, at most ${maxOperations}: check it in pieces that end with a read.`,
+      `A history of ${operations.length} operations, at most ${maxOperations}: check each object on its own.`,
     );
   }
   const relevant = operations.filter(
@@ -122,7 +124,10 @@ function sortsOf(operations: readonly Operation<unknown, unknown>[]): Int32Array
   });
 }
 
-/** Equal only for equal plain data; `undefined` for what is not data, and then the operation is of its own sort. */
+/**
+ * Equal only for equal plain data; `undefined` for what is not data, and then the operation is of its own
+ * sort.
+ */
 function plainText(value: unknown): string | undefined {
   try {
     return serialize(value).toString("latin1");

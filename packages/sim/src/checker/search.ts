@@ -1,14 +1,15 @@
 /**
  * The search for one legal order of the operations of one object, in steps that can be handed out bit by bit.
  *
- * Wing and Gong, Testing and Verifying Concurrent Objects (1993): of the operations that were called before the first
- * return, try each as the next one; where none fits, take the last one back. Lowe, Testing for Linearizability (2017):
- * configurations that were seen are not tried again. Beyond both, where nothing can be lost by it:
+ * Wing and Gong, Testing and Verifying Concurrent Objects (1993): of the operations that were called before
+ * the first return, try each as the next one; where none fits, take the last one back. Lowe, Testing for
+ * Linearizability (2017): configurations that were seen are not tried again. Beyond both, where nothing can
+ * be lost by it:
  *  - a read that fits is placed at once and for good, since it changes nothing for the others;
- *  - operations without an answer are tried last, never where they change nothing, and of equal ones only the oldest:
- *    they need not be placed at all, and equal ones can change places;
- *  - nor is anything placed behind one of them that would do the same without it: of the orders that are left out, none
- *    has the fewest such operations, and if there is an order, there is one with the fewest;
+ *  - operations without an answer are tried last, never where they change nothing, and of equal ones only the
+ *    oldest: they need not be placed at all, and equal ones can change places;
+ *  - nor is anything placed behind one of them that would do the same without it: of the orders that are left
+ *    out, none has the fewest such operations, and if there is an order, there is one with the fewest;
  *  - the search is done when every answered operation is placed.
  */
 import { ConfigurationCache } from "./configurationCache.ts";
@@ -46,7 +47,9 @@ export class Search<S, I, O> {
   /** The closest older unanswered operation of the same sort. */
   private readonly olderTwin: Int32Array;
   private readonly key: Int32Array;
-  /** What is placed, in order; and from where: the state and hash before, the highest indexes placed after. */
+  /**
+   * What is placed, in order; and from where: the state and hash before, the highest indexes placed after.
+   */
   private readonly stack: Int32Array;
   private readonly stateBefore: Int32Array;
   private readonly hashBefore: Int32Array;
@@ -130,7 +133,10 @@ export class Search<S, I, O> {
     return "running";
   }
 
-  /** Nothing answered fits before the return of `operation`: now those without an answer that were called before it. */
+  /**
+   * Nothing answered fits before the return of `operation`: now those without an answer that were called
+   * before it.
+   */
   private atReturn(operation: number): SearchState {
     if (this.depth > this.best.placed.length || this.best.blocked === none) {
       this.best = { placed: this.order, state: this.state, blocked: operation };
@@ -168,7 +174,9 @@ export class Search<S, I, O> {
     return true;
   }
 
-  /** Was an operation without an answer placed last, and `operation` would lead to `next` without it as well? */
+  /**
+   * Was an operation without an answer placed last, and `operation` would lead to `next` without it as well?
+   */
   private makesLastNeedless(operation: number, next: number): boolean {
     const before = this.depth - 1;
     if (before < 0 || (this.stack[before] as number) < this.part.answered) return false;
@@ -241,8 +249,8 @@ export class Search<S, I, O> {
   }
 
   /**
-   * The configuration as a key: its hash, the state, and the words of placed bits without those that are full at the
-   * front and empty at the back, which is most of them: operations that overlap lie side by side.
+   * The configuration as a key: its hash, the state, and the words of placed bits without those that are full
+   * at the front and empty at the back, which is most of them: operations that overlap lie side by side.
    */
   private remember(): "new" | "seen" | "full" {
     if (this.unplaced === 0) return "new";

@@ -1,8 +1,8 @@
 /**
  * The model, with states as small integers: each state is kept once, and steps taken lately are remembered.
  *
- * Whether two states are equal is then one comparison, and a search that walks the same few states millions of times
- * does not call the model each time.
+ * Whether two states are equal is then one comparison, and a search that walks the same few states millions
+ * of times does not call the model each time.
  */
 import { inspect } from "node:util";
 import { QuorateError } from "@quorate/raft";
@@ -96,7 +96,7 @@ export class Transitions<S, I, O> {
   private wrongModel(input: I, complaint: string): QuorateError {
     return new QuorateError(
       "INVALID_ARGUMENT",
-      `The model "${this.model.name}" ${complaint}. The input: ${inspect(input, { breakLength: Number.POSITIVE_INFINITY })}`,
+      `The model "${this.model.name}" ${complaint}. The input: ${inspect(input)}`,
     );
   }
 }

@@ -12,13 +12,18 @@ export interface CheckEffort {
   readonly peakMemoryBytes: number;
 }
 
-/** A legal order, of some or all operations of one object; `object` is "" where the history is searched as one. */
+/**
+ * A legal order, of some or all operations of one object; `object` is "" where the history is searched as
+ * one.
+ */
 export interface LegalOrder<I, O> {
   readonly object: string;
   readonly operations: readonly Operation<I, O>[];
 }
 
-/** Every object has an order of all its answered operations; those unanswered ones that it needs are in it. */
+/**
+ * Every object has an order of all its answered operations; those unanswered ones that it needs are in it.
+ */
 export interface LinearizableVerdict<I, O> {
   readonly kind: "linearizable";
   readonly orders: readonly LegalOrder<I, O>[];
@@ -32,7 +37,9 @@ export interface IllegalVerdict<S, I, O> {
   readonly longest: LegalOrder<I, O>;
   /** The model's state at its end. */
   readonly state: S;
-  /** Called before the next return and not yet placed: none of them can come next so that the rest still fits. */
+  /**
+   * Called before the next return and not yet placed: none of them can come next so that the rest still fits.
+   */
   readonly candidates: readonly Operation<I, O>[];
   /** One of the candidates, the one that returned first. */
   readonly blocked: Operation<I, O>;

@@ -1,8 +1,8 @@
 /**
  * A list that only grows: append and read.
  *
- * A read shows the whole past in order, so nearly every mistake is visible at once, and the search stays short
- * (Kingsbury and Alvaro, Elle: Inferring Isolation Anomalies from Experimental Observations, 2020).
+ * A read shows the whole past in order, so nearly every mistake is visible at once, and the search stays
+ * short (Kingsbury and Alvaro, Elle: Inferring Isolation Anomalies from Experimental Observations, 2020).
  */
 import { type Model, unanswered } from "../model.ts";
 

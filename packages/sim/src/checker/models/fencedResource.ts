@@ -1,6 +1,6 @@
 /**
- * A resource that takes writes with a fencing token and refuses every token below the highest that it has taken: what
- * makes a lock safe when a holder sleeps past its lease.
+ * A resource that takes writes with a fencing token and refuses every token below the highest that it has
+ * taken: what makes a lock safe when a holder sleeps past its lease.
  */
 import { type Model, unanswered } from "../model.ts";
 

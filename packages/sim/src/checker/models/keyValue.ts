@@ -1,8 +1,8 @@
 /**
  * A store of registers by key, and lists of all of them at once.
  *
- * Without a list in it, a history is searched key by key; one list makes it one object, which is far harder to search:
- * keep such histories short.
+ * Without a list in it, a history is searched key by key; one list makes it one object, which is far harder
+ * to search: keep such histories short.
  */
 import { type Model, unanswered } from "../model.ts";
 import {

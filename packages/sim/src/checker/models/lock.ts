@@ -1,9 +1,9 @@
 /**
  * A lock whose grants carry a rising token, with leases that run out.
  *
- * Expiry is an operation too: record `expire` with the outcome `unknown`, called at the first moment at which the
- * owner's lease may run out. A second grant without it, while the first stands, is then what it is: a broken lock.
- * How a resource uses the token is `fencedResourceModel`.
+ * Expiry is an operation too: record `expire` with the outcome `unknown`, called at the first moment at which
+ * the owner's lease may run out. A second grant without it, while the first stands, is then what it is: a
+ * broken lock. How a resource uses the token is `fencedResourceModel`.
  */
 import { type Model, type Unanswered, unanswered } from "../model.ts";
 

@@ -4,7 +4,10 @@ import { type Model, type Unanswered, unanswered } from "../model.ts";
 
 export type RegisterValue = string | number | boolean | null;
 
-/** `version` is the number of puts since the register was last absent; 0 while absent, and where none are kept. */
+/**
+ * `version` is the number of puts since the register was last absent; 0 while absent, and where none are
+ * kept.
+ */
 export interface RegisterState {
   readonly value: RegisterValue | undefined;
   readonly version: number;
@@ -28,7 +31,9 @@ export type RegisterOutput =
 export interface RegisterOptions {
   /** Default `undefined`: absent. */
   readonly initial?: RegisterValue;
-  /** Default false: versions in outputs are refused. Keeping them makes states differ, and the search longer. */
+  /**
+   * Default false: versions in outputs are refused. Keeping them makes states differ, and the search longer.
+   */
   readonly versions?: boolean;
 }
 
