@@ -254,6 +254,19 @@ function turnsOf(states: Table<StateColumn>, rowsOf: readonly (readonly number[]
   return isTurn;
 }
 
+/** Of what happens at one moment, causes come before what follows from them. */
+const causes: readonly RunEvent["kind"][] = [
+  "fault",
+  "began",
+  "ended",
+  "asked",
+  "arrived",
+  "state",
+  "sent",
+  "answered",
+  "violation",
+];
+
 function eventsOf(recording: RunRecording, isTurn: readonly boolean[]): RunEvent[] {
   const { states, messages, operations, intervals, faults, violations } = recording;
   const events: RunEvent[] = [];
@@ -281,5 +294,6 @@ function eventsOf(recording: RunRecording, isTurn: readonly boolean[]): RunEvent
   violations.forEach(({ atMs }, row) => {
     add("violation", atMs, row);
   });
-  return events.sort((one, other) => one.atMs - other.atMs);
+  const rank = (event: RunEvent): number => causes.indexOf(event.kind);
+  return events.sort((one, other) => one.atMs - other.atMs || rank(one) - rank(other));
 }
