@@ -33,6 +33,7 @@ describe("the options of quorate sim", () => {
   it.each<[GivenOptions, RegExp]>([
     [{ seeds: "9..1" }, /--seeds must be a range/],
     [{ seed: "1", seeds: "1..2" }, /do not go together/],
+    [{ html: "f" }, /--html shows one run/],
     [{ nodes: "4" }, /--nodes must be one of 3, 5, 7, but is "4"/],
     [{ profile: "floods" }, /--profile must be one of swarm, calm/],
     [{ replay: "f", nodes: "3" }, /--nodes does not go with --replay/],

@@ -48,6 +48,13 @@ describe("quorate sim", () => {
     expect(lines.at(-1)).toBe(`trace hash ${traceHash}`);
   });
 
+  it("writes a page of one run, whose trace hash it leaves as it is", async () => {
+    const lines = await linesOf(["--seed", "5", "--nodes", "3", "--time", "500ms", "--html", "run.html"]);
+    const { traceHash } = await simulate({ seed: 5, nodes: 3, durationMs: 500 });
+    expect(lines.at(-1)).toBe(`trace hash ${traceHash}`);
+    expect(await readFile(join(folder, "run.html"), "utf8")).toContain("<title>Run of seed 5</title>");
+  });
+
   it("refuses a file that is no schedule, with exit code 2", async () => {
     const file = join(folder, "wrong.json");
     await writeFile(

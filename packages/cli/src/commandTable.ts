@@ -23,6 +23,7 @@ export type OptionName =
   | "ephemeral"
   | "events"
   | "help"
+  | "html"
   | "id"
   | "if-absent"
   | "if-revision"
@@ -76,6 +77,7 @@ export const optionTable: Readonly<Record<OptionName, OptionSpec>> = {
   ephemeral: flag("keep the data in a temporary directory, removed at the end"),
   events: taking("N", "stop misbehaving after so many events of a seed"),
   help: flag("show help"),
+  html: taking("FILE", "write a page of the run, to look at in a browser; with --seed or --replay"),
   id: taking("ID", "this node's name, as in --peers"),
   "if-absent": flag("write only if the key does not exist"),
   "if-revision": taking("N", "write only if the key's modRevision is N"),
@@ -191,6 +193,7 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
       "time",
       "replay",
       "minimize",
+      "html",
       "json",
       "list",
     ],

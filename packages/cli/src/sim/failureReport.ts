@@ -3,21 +3,24 @@
  * was asked for, and the command that replays it.
  */
 import { writeFileSync } from "node:fs";
+import type { Schedule } from "@quorate/sim";
 import type { SeedFailure } from "./seedRun.ts";
 import type { SimOptions } from "./simOptions.ts";
 
 const shownLines = 40;
 
-export async function reportFailure(failure: SeedFailure, asked: SimOptions): Promise<void> {
+/** Gives back the schedule that it wrote. */
+export async function reportFailure(failure: SeedFailure, asked: SimOptions): Promise<Schedule> {
   const { readSchedule, writeSchedule } = await import("@quorate/sim");
   const found = readSchedule(failure.schedule);
   const schedule = asked.minimize ? await smallest(failure) : found;
   const file = `quorate-sim-${found.seed}${asked.minimize ? "-minimal" : ""}.json`;
   writeFileSync(file, writeSchedule(schedule));
   process.stderr.write(`${failureLines(failure, asked, found.seed, file).join("\n")}\n`);
+  return schedule;
 }
 
-async function smallest(failure: SeedFailure): Promise<import("@quorate/sim").Schedule> {
+async function smallest(failure: SeedFailure): Promise<Schedule> {
   const { firstViolation, minimize, readSchedule, sizeOf } = await import("@quorate/sim");
   const schedule = readSchedule(failure.schedule);
   const small = await minimize(schedule, firstViolation, {

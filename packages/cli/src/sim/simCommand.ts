@@ -2,11 +2,12 @@
  * `quorate sim`: whole clusters in virtual time. One seed or many on all cores, or one schedule from a file; what is
  * violated is told with all that is needed to see it again.
  */
-import type { SimulationResult } from "@quorate/sim";
+import type { ReplayOptions, SimulationOptions, SimulationResult } from "@quorate/sim";
 import type { GivenOptions } from "../arguments.ts";
 import { exitCodes } from "../exitCodes.ts";
 import { readOptionFile } from "../optionValues.ts";
 import { reportFailure } from "./failureReport.ts";
+import { writeRunPage } from "./runPage.ts";
 import { runSeeds } from "./seedPool.ts";
 import { runSeed, type SeedFailure, type SeedOutcome, type SeedTask } from "./seedRun.ts";
 import { type SimOptions, simOptions } from "./simOptions.ts";
@@ -45,7 +46,7 @@ async function runRange(asked: SimOptions): Promise<number> {
   if (only !== undefined && more.length === 0) tell(await runSeed(only));
   else await runSeeds(tasks, tell);
   if (showsProgress) process.stderr.write("\r\u001b[K");
-  if (failure !== undefined) await reportFailure(failure, asked);
+  if (only !== undefined) await show(failure, only, asked);
   const needsMarks =
     failure === undefined &&
     tasks.length >= seedsForMarks &&
@@ -74,9 +75,21 @@ async function replay(asked: SimOptions, file: string): Promise<number> {
       ? undefined
       : { violation, schedule: writeSchedule(result.schedule), lastLines: [] };
   tally.add(outcomeOf(result, failure));
-  if (failure !== undefined) await reportFailure(failure, asked);
+  await show(failure, { schedule }, asked);
   conclude(tally, asked);
   return failure === undefined ? exitCodes.done : exitCodes.failed;
+}
+
+/** Tells what was violated, and writes the page: of the schedule that was written, where there is one. */
+async function show(
+  failure: SeedFailure | undefined,
+  run: SimulationOptions | ReplayOptions,
+  asked: SimOptions,
+): Promise<void> {
+  const written = failure === undefined ? undefined : await reportFailure(failure, asked);
+  if (asked.html !== undefined) {
+    await writeRunPage(written === undefined ? run : { schedule: written }, asked.html);
+  }
 }
 
 function outcomeOf(result: SimulationResult, failure: SeedFailure | undefined): SeedOutcome {

@@ -15,6 +15,7 @@ export interface SimOptions {
   readonly maxEvents: number | undefined;
   readonly replay: string | undefined;
   readonly minimize: boolean;
+  readonly html: string | undefined;
   readonly json: boolean;
 }
 
@@ -32,6 +33,9 @@ export function simOptions(options: GivenOptions, profiles: readonly ProfileName
   if (seed !== undefined && options.seeds !== undefined) {
     throw new UsageError("--seed and --seeds do not go together: one seed, or a range of them.");
   }
+  if (options.html !== undefined && seed === undefined && options.replay === undefined) {
+    throw new UsageError("--html shows one run: give --seed or --replay with it.");
+  }
   const [from, to] = seed === undefined ? seedRange(textOption(options, "seeds") ?? "1..100") : [seed, seed];
   return {
     from,
@@ -43,6 +47,7 @@ export function simOptions(options: GivenOptions, profiles: readonly ProfileName
     maxEvents: integerOption(options, "events", { from: 1, to: 1_000_000_000 }),
     replay: textOption(options, "replay"),
     minimize: options.minimize === true,
+    html: textOption(options, "html"),
     json: options.json === true,
   };
 }

@@ -46,13 +46,19 @@ export class World {
 
   /** Lets things happen until `untilMs`, or until `isDone` after an event. */
   async run(untilMs: number, isDone: () => boolean = () => false): Promise<void> {
+    // What the caller has begun belongs to this moment, not to that of the next event.
+    await promisesFollowed();
     while (!isDone()) {
       const run = this.timeline.next(untilMs);
       if (run === undefined) return;
       this.events += 1;
       run();
-      // The event loop comes to its check phase only when no promise is left to follow.
-      await new Promise<void>((resolve) => nextMacrotask(resolve));
+      await promisesFollowed();
     }
   }
+}
+
+/** The event loop comes to its check phase only when no promise is left to follow. */
+function promisesFollowed(): Promise<void> {
+  return new Promise((resolve) => nextMacrotask(resolve));
 }
