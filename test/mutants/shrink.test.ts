@@ -8,6 +8,7 @@ const chosen = [
   "the vote is not persisted",
   "an append is acknowledged before its sync",
   "a vote leaves before it is durable",
+  "an entry of an older term commits by counting",
   "every append truncates what follows it, below the commit index too",
 ];
 

@@ -55,8 +55,8 @@ const rounds = 4;
  * A smaller schedule is another run, in which all that is left to chance falls differently: where much is gained it is
  * tried under a few more seeds before it is given up.
  */
-const seedsForMuch = 6;
-const seedsForSome = 2;
+const seedsForMuch = 16;
+const seedsForSome = 6;
 
 class Search {
   private best: Schedule;
