@@ -8,8 +8,8 @@
  * decoder never sees anything else.
  */
 
+import { Packr, Unpackr } from "msgpackr/index-no-eval";
 import { maxFrameBytes, maxFrameDepth, maxFrameValues } from "../limits.ts";
-import { Packr, Unpackr } from "./msgpackr.ts";
 
 export type Positional = null | boolean | number | string | Uint8Array | readonly Positional[];
 

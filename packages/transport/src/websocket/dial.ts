@@ -15,6 +15,7 @@ import {
   type Hello,
   QuorateError,
 } from "@quorate/raft";
+import { WebSocket } from "ws";
 
 import { parseAddress } from "../network/address.ts";
 import { checkHello, helloFault } from "../network/helloFields.ts";
@@ -31,7 +32,6 @@ import type { Liveness } from "./liveness.ts";
 import { type ResolvedOptions, socketSettings } from "./options.ts";
 import { isNonce, isProof, newNonce, type ProofFacts, prove } from "./secret.ts";
 import { WebSocketChannel } from "./webSocketChannel.ts";
-import { WebSocket } from "./ws.ts";
 
 export interface Dialled {
   readonly channel: Channel;

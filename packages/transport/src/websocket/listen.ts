@@ -24,6 +24,7 @@ import {
   QuorateError,
   type Refusal,
 } from "@quorate/raft";
+import { WebSocketServer } from "ws";
 
 import { type Address, formatAddress, parseAddress } from "../network/address.ts";
 import { checkHello, helloFault } from "../network/helloFields.ts";
@@ -40,7 +41,6 @@ import { type ResolvedOptions, socketSettings } from "./options.ts";
 import { answerAndEnd, refuse } from "./refusalAnswers.ts";
 import { Challenges, isProof, type ProofFacts, prove } from "./secret.ts";
 import { WebSocketChannel } from "./webSocketChannel.ts";
-import { WebSocketServer } from "./ws.ts";
 
 /** Sockets beyond the accepted connections: those that are still saying who they are. */
 const handshakeAllowance = 128;
@@ -62,7 +62,7 @@ class WebSocketPort implements Listener {
   readonly #options: ResolvedOptions;
   readonly #liveness: Liveness;
   readonly #server: Server;
-  readonly #upgrader: InstanceType<typeof WebSocketServer>;
+  readonly #upgrader: WebSocketServer;
   readonly #answers = new WeakMap<IncomingMessage, Readonly<Record<string, string>>>();
   readonly #challenges = new Challenges();
   readonly #channels = new Set<WebSocketChannel>();
