@@ -5,9 +5,12 @@
  */
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
-import { createInterface } from "node:readline";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { connect } from "quorate";
 import { shareOfOneCore } from "./processTime.ts";
 
 async function freePort(): Promise<number> {
@@ -20,35 +23,30 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-async function freeRange(count: number): Promise<number> {
-  // A base port whose neighbours are likely free as well: the supervisor says so if they are not.
-  return (await freePort()) - count;
-}
-
 async function measureQuorate(seconds: number): Promise<number> {
-  const command = fileURLToPath(import.meta.resolve("quorate/package.json")).replace(
-    "package.json",
-    "bin/quorate.js",
-  );
-  const basePort = String(await freeRange(3));
-  const supervisor = spawn(
-    process.execPath,
-    [command, "cluster", "--json", "--ephemeral", "--base-port", basePort],
-    {
-      stdio: ["ignore", "pipe", "inherit"],
-    },
-  );
+  const command = fileURLToPath(new URL("bin/quorate.js", import.meta.resolve("quorate/package.json")));
+  const directory = mkdtempSync(join(tmpdir(), "quorate-idle-"));
+  const addresses: [string, string][] = [];
+  for (const id of ["a", "b", "c"]) addresses.push([id, `ws://127.0.0.1:${await freePort()}`]);
+  const peers = addresses.map(([id, address]) => `${id}=${address}`).join(",");
+  const nodes = addresses.map(([id, address]) => {
+    const options = ["--id", id, "--listen", address, "--peers", peers, "--data-dir", join(directory, id)];
+    return spawn(process.execPath, [command, "node", ...options, "--log-level", "warn"], { stdio: "ignore" });
+  });
   try {
-    for await (const line of createInterface({ input: supervisor.stdout })) {
-      const event = JSON.parse(line) as { event: string; nodes?: { pid: number }[] };
-      if (event.event !== "ready") continue;
-      const pids = (event.nodes ?? []).map((node) => node.pid);
-      return await shareOfOneCore(pids, seconds);
-    }
-    throw new Error("The cluster ended before it was ready.");
+    // A write that is acknowledged: the cluster is there, and from now on nothing happens.
+    const endpoints = addresses.map(([, address]) => address);
+    const cluster = connect({ endpoints, requestTimeoutMs: 20_000 });
+    await cluster.kv.put("ready", true);
+    await cluster.close();
+    return await shareOfOneCore(
+      nodes.map((node) => node.pid as number),
+      seconds,
+    );
   } finally {
-    supervisor.kill("SIGTERM");
-    await once(supervisor, "exit");
+    for (const node of nodes) node.kill("SIGTERM");
+    await Promise.all(nodes.map((node) => once(node, "exit")));
+    rmSync(directory, { recursive: true });
   }
 }
 

@@ -208,6 +208,18 @@ describe("the birth of a cluster", () => {
     expect(clusterIdOf(c)).toBe(clusterIdOf(b));
   });
 
+  it("is told until it is acknowledged, and not a moment longer", async () => {
+    const nursery = new Nursery();
+    const nodes = ["a", "b", "c"].map((name) => nursery.add(name, ["a", "b", "c"]));
+    nursery.linkAll();
+    await nursery.deliver();
+    for (let round = 0; round < 2; round++) {
+      for (const node of nodes) node.process.repeat();
+      await nursery.deliver();
+    }
+    expect(nodes.map((node) => node.process.busy)).toEqual([false, false, false]);
+  });
+
   it("tells a member that lost the record of its birth, and never takes its promise", async () => {
     const nursery = new Nursery();
     const list = ["a", "b"];

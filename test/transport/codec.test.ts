@@ -94,6 +94,7 @@ const messages: Record<PeerMessage["kind"], fc.Arbitrary<PeerMessage>> = {
   birthPromise: of("birthPromise", fc.record({ founder: memberIds, peers })),
   birthRefusal: of("birthRefusal", fc.record({ reason: fc.stringMatching(/^[\x20-\x7e]{0,500}$/) })),
   birthNotice: of("birthNotice", fc.record({ birth: fc.record({ clusterId, configuration: voters }) })),
+  birthAck: of("birthAck", fc.record({ clusterId })),
 };
 const frame = fc.tuple(count, fc.array(fc.oneof(...Object.values(messages)), { maxLength: 6 }));
 
@@ -147,6 +148,8 @@ function isInShape(message: PeerMessage): boolean {
         configuration.voters.every((v) => isMemberId(v.id))
       );
     }
+    case "birthAck":
+      return /^[0-9a-f]{32}$/.test(message.clusterId);
   }
 }
 

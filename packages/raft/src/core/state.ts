@@ -28,6 +28,8 @@ export interface RaftState {
   random: RandomState;
   /** The time of the last event; never falls. */
   nowMs: number;
+  /** When the last effects asked to be stepped again. */
+  toldDeadlineMs: number;
   currentTerm: Term;
   vote: MemberId | undefined;
   floor: Floor | undefined;
@@ -146,6 +148,7 @@ export function createState(options: CoreOptions, restored: RestoredState, nowMs
     boot: restored.boot,
     random,
     nowMs,
+    toldDeadlineMs: nowMs,
     currentTerm: restored.term,
     vote: restored.vote,
     floor: restored.floor,

@@ -168,6 +168,7 @@ export function takeEffects(state: RaftState): Effects {
     forwardReads(state);
   }
   const { currentTerm: term, vote, floor, outbox } = state;
+  state.toldDeadlineMs = nextDeadlineMs(state);
   const effects: Effects = {
     persist: nextWrite(state.disk, { term, vote, floor }, state.log),
     send: outbox.sendNow,
@@ -176,7 +177,7 @@ export function takeEffects(state: RaftState): Effects {
     proposals: outbox.proposals,
     reads: outbox.reads,
     roleChange: roleChange(state),
-    nextDeadlineMs: nextDeadlineMs(state),
+    nextDeadlineMs: state.toldDeadlineMs,
   };
   outbox.sendNow = [];
   outbox.loads = [];

@@ -1,9 +1,8 @@
 /**
- * The timers of a core: deadlines in its state, acted on by a `tick` alone, and told outside as one next
- * deadline.
+ * The timers of a core: deadlines in its state, acted on by a `tick` alone, and told outside as one next deadline.
  *
- * A core asks to be stepped at least every half of the shortest election timeout. A gap longer than that
- * whole timeout is therefore a pause of the process, whose timers say nothing about the others.
+ * A core that is stepped much later than it had asked to be was paused with its process: what it did not hear
+ * meanwhile says nothing about the others.
  */
 
 import { nextBetween } from "./random.ts";
@@ -30,10 +29,10 @@ export function hasLiveLeader(state: RaftState, asker: MemberId): boolean {
 
 /** Moves the clock of the core. True when the process seems to have been paused. */
 export function advanceClock(state: RaftState, nowMs: number): boolean {
-  const gapMs = nowMs - state.nowMs;
-  if (gapMs <= 0) return false;
+  if (nowMs <= state.nowMs) return false;
+  const expectedMs = Math.max(state.nowMs, state.toldDeadlineMs);
   state.nowMs = nowMs;
-  return gapMs > state.options.electionTimeoutMinMs;
+  return nowMs - expectedMs > state.options.electionTimeoutMinMs;
 }
 
 /** After a pause nothing is decided by what was not heard: everybody gets a full new timeout. */
@@ -45,9 +44,8 @@ export function restartTimers(state: RaftState): void {
 }
 
 export function nextDeadlineMs(state: RaftState): number {
-  const { leading, options } = state;
+  const { leading } = state;
   if (leading !== undefined) return Math.min(leading.heartbeatDueMs, leading.quorumCheckMs);
   const forwarded = state.forwarding.rounds[0]?.deadlineMs ?? Number.POSITIVE_INFINITY;
-  const probeOfTimeMs = state.nowMs + options.electionTimeoutMinMs / 2;
-  return Math.min(state.election.deadlineMs, forwarded, probeOfTimeMs);
+  return Math.min(state.election.deadlineMs, forwarded);
 }

@@ -7,6 +7,7 @@
  *
  * Messages may be lost: whatever is not answered is asked again.
  */
+import { unreachable } from "../core/invariant.ts";
 import { type Configuration, type Member, type MemberId, type NodeId, nodeIdOf } from "../core/types.ts";
 import type { BirthMessage, PeerAddress } from "../ports/birthMessages.ts";
 import { type Birth, type LogStore, type Random, randomHex } from "../ports/index.ts";
@@ -78,8 +79,13 @@ export class BirthProcess {
         this.#ports.complain(`${nodeIdOf(from)} does not join the founding: ${message.reason}`);
         return;
       case "birthNotice":
-        this.#takeNotice(message.birth);
+        this.#takeNotice(from, message.birth);
         return;
+      case "birthAck":
+        if (message.clusterId === this.#clusterId) this.heardAsMember(from);
+        return;
+      default:
+        unreachable(message);
     }
   }
 
@@ -142,10 +148,18 @@ export class BirthProcess {
     this.#bear({ clusterId: randomHex(random, 32), configuration: { voters } });
   }
 
-  #takeNotice(birth: Birth): void {
-    const { log, self } = this.#ports;
+  /** Acknowledged whenever it is said again; the first time it may be lost with whoever said it. */
+  #takeNotice(from: MemberId, birth: Birth): void {
+    const { log, self, send } = this.#ports;
+    const { clusterId } = birth;
+    if (clusterId === this.#clusterId) send(from, { kind: "birthAck", clusterId });
     if (log.standing.kind === "born" || this.#bearing || !names(birth.configuration, self)) return;
     this.#bear(birth);
+  }
+
+  get #clusterId(): string | undefined {
+    const { standing } = this.#ports.log;
+    return standing.kind === "born" ? standing.birth.clusterId : undefined;
   }
 
   #bear(birth: Birth): void {

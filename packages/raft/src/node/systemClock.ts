@@ -61,15 +61,15 @@ export function systemClock(sources: TimeSources = systemSources()): Clock {
     after(delayMs, fn): Cancel {
       const dueMs = sources.monotonicMs() + delayMs;
       let timer = arm(delayMs);
-      // Node.js counts from the beginning of a loop's turn, so it may be early, and it knows no delay above
-      // 2^31 ms.
+      // Node.js counts from the beginning of a loop's turn, so it may be early by what the turn has taken: 1 ms more
+      // spares most timers a second wake-up. It knows no delay above 2^31 ms.
       function fire(): void {
         const leftMs = dueMs - sources.monotonicMs();
         if (leftMs > 0) timer = arm(leftMs);
         else fn();
       }
       function arm(leftMs: number): NodeJS.Timeout {
-        return setTimeout(fire, Math.min(Math.ceil(leftMs), maxTimeoutMs)).unref();
+        return setTimeout(fire, Math.min(Math.ceil(leftMs) + 1, maxTimeoutMs)).unref();
       }
       return () => clearTimeout(timer);
     },

@@ -33,4 +33,10 @@ export interface BirthNotice {
   readonly birth: Birth;
 }
 
-export type BirthMessage = BirthQuery | BirthPromise | BirthRefusal | BirthNotice;
+/** "I am a member of it": ends the telling. */
+export interface BirthAck {
+  readonly kind: "birthAck";
+  readonly clusterId: string;
+}
+
+export type BirthMessage = BirthQuery | BirthPromise | BirthRefusal | BirthNotice | BirthAck;

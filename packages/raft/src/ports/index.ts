@@ -1,6 +1,7 @@
 /** What a node needs from the world, a file a port. */
 export type { BatchOperation, BatchStore, SlotFile } from "./batchStore.ts";
 export type {
+  BirthAck,
   BirthMessage,
   BirthNotice,
   BirthPromise,

@@ -19,6 +19,7 @@ export function checkSending(
     case "birthPromise":
     case "birthRefusal":
     case "birthNotice":
+    case "birthAck":
       return;
     case "preVoteRequest":
       history.mark("pre-vote");

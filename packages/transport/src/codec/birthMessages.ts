@@ -9,7 +9,7 @@ import { asText, isAddress, isClusterId, isListOf, isMember, isNode, isText, isT
 import { tags } from "./tags.ts";
 
 type Of<Kind extends PeerMessage["kind"]> = Extract<PeerMessage, { kind: Kind }>;
-type BirthMessage = Of<"birthQuery" | "birthPromise" | "birthRefusal" | "birthNotice">;
+type BirthMessage = Of<"birthQuery" | "birthPromise" | "birthRefusal" | "birthNotice" | "birthAck">;
 type PeerAddresses = Of<"birthQuery">["peers"];
 
 export function writeBirthMessage(message: BirthMessage): unknown[] {
@@ -24,6 +24,8 @@ export function writeBirthMessage(message: BirthMessage): unknown[] {
       const { clusterId, configuration } = message.birth;
       return [tags.birthNotice, clusterId, configuration.voters.map(({ id, address }) => [id, address])];
     }
+    case "birthAck":
+      return [tags.birthAck, message.clusterId];
     default:
       return unreachable(message);
   }
@@ -55,6 +57,10 @@ export function readBirthMessage(fields: readonly unknown[]): BirthMessage | und
       const configuration = readConfiguration(voters);
       if (configuration === undefined || fields.length !== 3 || !isClusterId(clusterId)) return undefined;
       return { kind: "birthNotice", birth: { clusterId, configuration } };
+    }
+    case tags.birthAck: {
+      const [, clusterId] = fields;
+      return fields.length === 2 && isClusterId(clusterId) ? { kind: "birthAck", clusterId } : undefined;
     }
     default:
       return undefined;

@@ -42,6 +42,7 @@ export function writeMessage(message: PeerMessage): unknown[] {
     case "birthPromise":
     case "birthRefusal":
     case "birthNotice":
+    case "birthAck":
       return writeBirthMessage(message);
     default:
       return unreachable(message);

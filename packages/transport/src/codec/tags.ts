@@ -15,4 +15,5 @@ export const tags = {
   birthPromise: 33,
   birthRefusal: 34,
   birthNotice: 35,
+  birthAck: 36,
 } as const;
