@@ -1,7 +1,7 @@
 /**
  * Searches seeds that find a mutant, for the catalogue: the first that does, with its violation.
  *
- *   QUORATE_SEARCH="the vote" npx --yes pnpm@12 exec vitest run test/mutants/search.test.ts
+ *   QUORATE_MUTANT="the vote" npx --yes pnpm@12 exec vitest run test/mutants/search.test.ts
  */
 import type { SimulationOptions, Violation } from "@quorate/sim";
 import type { Mutant } from "./catalogue.ts";

@@ -18,15 +18,6 @@ describe("a killing seed of a mutant is made small", () => {
     { timeout: 240_000 },
     async (mutant) => {
       const shrunk = await shrink(mutant);
-      if (process.env.DEBUG_SHRINK)
-        console.log(
-          mutant.name,
-          shrunk?.runs,
-          shrunk?.isComplete,
-          sizeOf(shrunk!.from),
-          writeSchedule(shrunk!.schedule),
-          shrunk!.violation,
-        );
       expect(mutant.as).toContain(shrunk?.violation.invariant);
       const { schedule } = shrunk as { schedule: Parameters<typeof sizeOf>[0] };
       expect(sizeOf(schedule)).toBeLessThanOrEqual(15);
