@@ -70,7 +70,7 @@ export const mutants: readonly Mutant[] = [
   if (first.index <= log.lastIndex) {
     invariant(commitIndex >= 0 || isHeld(state, first), `,
     killedBy: { kind: "seed", seed: 1, nodes: 5, layer: "raft", durationMs: 4_000 },
-    // What is cut below the commit index is noticed at once; the core's own invariants may come first, and stop the node.
+    // A cut below the commit index is noticed at once; the core's own invariants may come first, and stop the node.
     as: ["commit agreement", "index order", "no unexpected stop"],
   },
   {

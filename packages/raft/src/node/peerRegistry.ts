@@ -62,9 +62,10 @@ export class PeerRegistry {
     if (peer.boot > seen.boot && peer.sequence > seen.sequence) return undefined;
     return refuse(
       "rolledBack",
-      `${name} shows boot ${peer.boot} and write ${peer.sequence}, but boot ${seen.boot} and write ${seen.sequence} ` +
-        "were seen of it: its data directory is an older copy and lacks what it has promised since, so it stays out. " +
-        "Put the newest directory back; the other members go on without it",
+      `${name} shows boot ${peer.boot} and write ${peer.sequence} at a new start, but boot ${seen.boot} and write ` +
+        `${seen.sequence} were seen of an earlier one, and each start shows more: its data directory is an older copy ` +
+        "and lacks what was promised later, so it stays out. Give it the newest directory, and not this copy again; " +
+        "the other members go on without it",
     );
   }
 

@@ -240,7 +240,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
     if (refusal.code !== "rolledBack") return;
     const { log } = this.#options;
     log.quarantine(`${node} said: ${refusal.reason}`).then(
-      () => this.#fail(new QuorateError("DATA_LOST", `This node stops, for ${node} said: ${refusal.reason}`)),
+      () => this.#fail(new QuorateError("DATA_LOST", `${node} said: ${refusal.reason}`)),
       (error: unknown) => this.#fail(error),
     );
   }
@@ -319,7 +319,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
     if (this.#ending !== undefined) return;
     const reason = asStopReason(error);
     this.#options.logger.error(
-      { code: reason.code, cause: String(reason.cause) },
+      { code: reason.code, ...(reason.cause === undefined ? {} : { cause: String(reason.cause) }) },
       `The node stops: ${reason.message}`,
     );
     void this.#end(reason);

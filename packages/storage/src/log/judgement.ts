@@ -51,7 +51,8 @@ export function judge(evidence: Evidence, nodeId: NodeId, mayCreate: boolean): J
   const stranger = records.find((record) => nodeIdOf(record.member) !== nodeId);
   if (stranger !== undefined) return anotherNode(nodeIdOf(stranger.member), nodeId);
   const quarantined = records.find((record) => record.quarantine !== undefined);
-  if (quarantined !== undefined) return lost(`it was quarantined: ${quarantined.quarantine}.`);
+  if (quarantined !== undefined)
+    return lost(`it was quarantined: ${quarantined.quarantine?.replace(/[.\s]+$/, "")}.`);
   if (new Set(records.map((record) => record.member)).size > 1) return lost(mixed);
   if (mayCreate && empty && (slots === undefined || unfinished(slots))) return { kind: "create" };
   if (slots === undefined) return lost("its witness file is gone, so nobody can tell what it promised.");
