@@ -78,7 +78,12 @@ describe("a peer", () => {
     ["that nobody named", { member: stranger, clusterId: undefined }, "notMember", "z is not a member"],
     ["that is ourselves", { member: a }, "self", "its own address is listed"],
     ["with an older boot", { boot: 2, sequence: 20 }, "rolledBack", "older copy"],
-    ["with an older write", { boot: 4, sequence: 8 }, "rolledBack", "boot 3 and write 9 were seen of an earlier one"],
+    [
+      "with an older write",
+      { boot: 4, sequence: 8 },
+      "rolledBack",
+      "boot 3 and write 9 were seen of an earlier one",
+    ],
     ["with the boot of another start", { boot: 3, sequence: 20 }, "rolledBack", "older copy"],
   ] as const)("%s is refused with a sentence", (_, facts, code, words) => {
     const refusal = registry(born, [[b, { start: "old", boot: 3, sequence: 9 }]]).judge(hello(facts));

@@ -94,7 +94,7 @@ export function raftAssembly(options: RaftOptions): Assembly {
         observer: cluster.checks.observer(host.name, member),
       });
       const listener = await network.listen(host.address, (hello) =>
-        hello["role"] === "peer"
+        hello.role === "peer"
           ? transport.accept(hello)
           : { kind: "refuse", code: "ROLE", reason: "Only peers are spoken to here." },
       );

@@ -178,7 +178,7 @@ export class SimulatedNetwork {
         back(() => outcome.refused(answer));
         return;
       }
-      const isDatagram = attempt.hello["role"] === "peer";
+      const isDatagram = attempt.hello.role === "peer";
       const near = new ChannelEnd(this.wire, attempt.process, from, isDatagram);
       const far = new ChannelEnd(this.wire, target.process, to, isDatagram);
       near.peer = far;

@@ -56,7 +56,7 @@ function naturalLog(value: number): number {
     sum += term / divisor;
     term *= square;
   }
-  return 2 * sum - halvings * 0.6931471805599453;
+  return 2 * sum - halvings * Math.LN2;
 }
 
 export function chanceFrom(seed: number, stream: string): Chance {
