@@ -19,7 +19,7 @@ function overview(): string {
     ([name, spec]) => `  ${[name, ...spec.positionals].join(" ").padEnd(optionWidth)}${spec.about}`,
   );
   return [
-    "quorate: leader election, leases and a linearizable key-value store, replicated by Raft.",
+    "quorate: a linearizable key-value store, replicated by Raft.",
     "",
     "Usage: quorate COMMAND [OPTIONS]",
     "",

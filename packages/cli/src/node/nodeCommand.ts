@@ -15,6 +15,8 @@ import { reportStatus, type SupervisorLink, supervisorLink } from "./supervisorL
 const closeTimeoutMs = 2_500;
 /** The same, once the supervisor is gone: none of its nodes may be left two seconds later. */
 const orphanedCloseTimeoutMs = 1_000;
+/** While a cluster starts, and only then. */
+const leaderPollMs = 20;
 
 type Ending =
   | { readonly kind: "stop"; readonly why: string; readonly withinMs: number }
@@ -114,6 +116,8 @@ function serve(cluster: NodeCluster, link: SupervisorLink | undefined): readonly
 async function tellReady(cluster: NodeCluster, link: SupervisorLink, lookNow: () => void): Promise<Ending> {
   for (;;) {
     try {
+      // Asked before there is a leader, a read would come back with the growing pauses of a client that searches one.
+      while (isLeaderless(cluster.node.status())) await afterMs(leaderPollMs);
       await cluster.kv.get("quorate", { timeoutMs: 60_000 });
       lookNow();
       await link.send({ kind: "ready" });
@@ -123,6 +127,10 @@ async function tellReady(cluster: NodeCluster, link: SupervisorLink, lookNow: ()
       await afterMs(100);
     }
   }
+}
+
+function isLeaderless({ leader, standing }: NodeStatus): boolean {
+  return leader === undefined && standing !== "closed";
 }
 
 export function summarize(status: NodeStatus): NodeSummary {
