@@ -80,14 +80,6 @@ export class CoreDriver<Result> {
     return this.#applier.appliedIndex;
   }
 
-  /**
-   * Beyond the durable index the disk may still hold what another leader once sent: a follower can know that an entry
-   * is committed before it has written it.
-   */
-  #lastOnDisk(to: Index): Index {
-    return asIndex(Math.min(to, this.state.disk.durableIndex));
-  }
-
   /** How many events wait for the next turn. */
   get backlog(): number {
     return this.#inbox.length;
@@ -180,6 +172,14 @@ export class CoreDriver<Result> {
       (entries) => this.push({ kind: "loaded", load, entries }),
       (error: unknown) => this.#fail(error),
     );
+  }
+
+  /**
+   * Beyond the durable index the disk may still hold what another leader once sent: a follower can know that an entry
+   * is committed before it has written it.
+   */
+  #lastOnDisk(to: Index): Index {
+    return asIndex(Math.min(to, this.state.disk.durableIndex));
   }
 
   #armTimer(deadlineMs: number, nowMs: number): void {
