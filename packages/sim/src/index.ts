@@ -55,8 +55,9 @@ export type {
   Verdict,
 } from "./checker/verdict.ts";
 export type { Assembly, RunningNode } from "./cluster/assembly.ts";
-export { type Damage, SimulatedCluster, SimulatedHost } from "./cluster/cluster.ts";
+export { SimulatedCluster, SimulatedHost } from "./cluster/cluster.ts";
 export type { Fault, FaultKind, PartitionShape, ScheduledFault } from "./faults/fault.ts";
+export type { Damage, FaultyCluster, FaultyHost } from "./faults/faultyCluster.ts";
 export {
   type NamedProfile,
   namedProfiles,

@@ -4,9 +4,11 @@
  *
  * A node whose data the simulation itself destroyed may stay out; every other one must come back by itself.
  */
-import type { SimulatedHost } from "./cluster/cluster.ts";
+import type { FaultyCluster, FaultyHost } from "./faults/faultyCluster.ts";
 import { calmWire } from "./network/paths.ts";
 import { runFor, type Simulation } from "./simulation.ts";
+
+type Faulty = Simulation<FaultyCluster>;
 
 const electionTimeoutMaxMs = 300;
 /** Links are dialled again at a pace of up to a second, refused ones of a few. */
@@ -15,7 +17,7 @@ export const leaderWithinMs: number = 10 * electionTimeoutMaxMs + linksMs;
 export const answersWithinMs: number = 20 * electionTimeoutMaxMs + linksMs;
 export const convergesWithinMs: number = 30 * electionTimeoutMaxMs + linksMs;
 
-export async function checkRecovery(simulation: Simulation): Promise<void> {
+export async function checkRecovery(simulation: Faulty): Promise<void> {
   const { cluster, history, nemesis, world } = simulation;
   nemesis.end();
   world.paths.temper = calmWire;
@@ -45,11 +47,11 @@ export async function checkRecovery(simulation: Simulation): Promise<void> {
 }
 
 /** Those that must be whole: nothing was done to their data, or it was found and made good. */
-export function sound(simulation: Simulation): readonly SimulatedHost[] {
+export function sound(simulation: Faulty): readonly FaultyHost[] {
   return simulation.cluster.hosts.filter((host) => host.damage === "none");
 }
 
-function isLed(simulation: Simulation): boolean {
+function isLed(simulation: Faulty): boolean {
   const leader = simulation.cluster.leader();
   const state = leader?.member?.state;
   if (state === undefined || state.leading === undefined) return false;
@@ -58,7 +60,7 @@ function isLed(simulation: Simulation): boolean {
   return sound(simulation).every((host) => host.member?.state?.currentTerm === currentTerm);
 }
 
-function checkPresence({ history }: Simulation, host: SimulatedHost): void {
+function checkPresence({ history }: Faulty, host: FaultyHost): void {
   if (host.damage !== "none") return;
   history.require(
     host.isUp && host.member?.state?.floor === undefined,
@@ -67,7 +69,7 @@ function checkPresence({ history }: Simulation, host: SimulatedHost): void {
   );
 }
 
-async function checkAnswers(simulation: Simulation): Promise<void> {
+async function checkAnswers(simulation: Faulty): Promise<void> {
   const { workload } = simulation;
   for (const host of sound(simulation)) {
     const answered = await eventually(simulation, () => workload.read(host, 1_000));
@@ -83,18 +85,18 @@ async function checkAnswers(simulation: Simulation): Promise<void> {
 }
 
 /** Leadership may have moved since the writer was chosen. */
-function writeAt({ cluster, workload }: Simulation, host: SimulatedHost): Promise<boolean> {
+function writeAt({ cluster, workload }: Faulty, host: FaultyHost): Promise<boolean> {
   const writer = workload.takesWrites(host) ? host : cluster.leader();
   return writer === undefined ? Promise.resolve(false) : workload.write(writer, 1_000);
 }
 
-function fail(simulation: Simulation, sentence: string): void {
+function fail(simulation: Faulty, sentence: string): void {
   if (simulation.history.violations.length > 0) return;
   simulation.history.fail("liveness", `${sentence} after everything was healed: ${describe(simulation)}`);
 }
 
 /** Tries again until it works, within the bound. */
-async function eventually(simulation: Simulation, attempt: () => Promise<boolean>): Promise<boolean> {
+async function eventually(simulation: Faulty, attempt: () => Promise<boolean>): Promise<boolean> {
   const { timeline } = simulation.world;
   const untilMs = timeline.nowMs + answersWithinMs;
   while (timeline.nowMs < untilMs && simulation.history.violations.length === 0) {
@@ -109,7 +111,7 @@ async function eventually(simulation: Simulation, attempt: () => Promise<boolean
   return false;
 }
 
-function hasConverged(simulation: Simulation): boolean {
+function hasConverged(simulation: Faulty): boolean {
   const leader = simulation.cluster.leader()?.member?.state;
   if (leader === undefined || leader.commitIndex !== leader.log.lastIndex) return false;
   return sound(simulation).every((host) => {
@@ -123,7 +125,7 @@ function hasConverged(simulation: Simulation): boolean {
   });
 }
 
-function checkEquality(simulation: Simulation): void {
+function checkEquality(simulation: Faulty): void {
   const { history, workload } = simulation;
   const hosts = sound(simulation);
   const first = hosts[0];
@@ -139,7 +141,7 @@ function checkEquality(simulation: Simulation): void {
   workload.checkFinally(first);
 }
 
-function describe({ cluster }: Simulation): string {
+function describe({ cluster }: Faulty): string {
   return cluster.hosts
     .map((host) => {
       const state = host.member?.state;

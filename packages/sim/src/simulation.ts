@@ -4,6 +4,7 @@
  */
 import { raftAssembly, storeAssembly } from "./cluster/assembly.ts";
 import { SimulatedCluster } from "./cluster/cluster.ts";
+import type { FaultyCluster } from "./faults/faultyCluster.ts";
 import { Nemesis } from "./faults/nemesis.ts";
 import { drawProfile, type Profile } from "./faults/profile.ts";
 import { Checks } from "./invariants/checks.ts";
@@ -34,9 +35,10 @@ export interface WorldOptions {
   readonly recorder?: RunRecorder;
 }
 
-export interface Simulation {
+/** `Cluster`: of whole nodes, as long as nothing else is said. */
+export interface Simulation<Cluster extends FaultyCluster = SimulatedCluster> {
   readonly world: World;
-  readonly cluster: SimulatedCluster;
+  readonly cluster: Cluster;
   readonly history: History;
   readonly nemesis: Nemesis;
   readonly workload: Workload;
@@ -64,7 +66,7 @@ export function openSimulation(options: WorldOptions): Simulation {
 
 /** Runs until `isDone` (then true), for `durationMs` at most, or until something is violated. */
 export async function runFor(
-  { world, history }: Simulation,
+  { world, history }: Simulation<FaultyCluster>,
   durationMs: number,
   isDone: () => boolean = () => false,
 ): Promise<boolean> {

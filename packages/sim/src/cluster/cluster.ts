@@ -7,6 +7,7 @@
 import type { LogStore, NodeId } from "@quorate/raft";
 import { type DirectoryCopy, SimulatedDirectory } from "../disk/directory.ts";
 import type { DiskTemper } from "../disk/stores.ts";
+import type { Damage, FaultyCluster, FaultyHost } from "../faults/faultyCluster.ts";
 import type { Checks } from "../invariants/checks.ts";
 import type { MemberHistory } from "../invariants/history.ts";
 import { addressOf } from "../network/network.ts";
@@ -15,10 +16,7 @@ import type { SimulatedProcess } from "../world/process.ts";
 import type { World } from "../world/world.ts";
 import type { Assembly, RunningNode } from "./assembly.ts";
 
-/** What the simulation did to a directory that a node may, or must, refuse to go on with. */
-export type Damage = "none" | "rot" | "wiped" | "rolledBack";
-
-export class SimulatedHost {
+export class SimulatedHost implements FaultyHost {
   readonly name: NodeId;
   readonly address: string;
   readonly directory: SimulatedDirectory;
@@ -49,7 +47,7 @@ export class SimulatedHost {
   }
 }
 
-export class SimulatedCluster {
+export class SimulatedCluster implements FaultyCluster {
   readonly world: World;
   readonly checks: Checks;
   readonly hosts: readonly SimulatedHost[];

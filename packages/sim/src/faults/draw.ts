@@ -2,13 +2,13 @@
  * Which fault strikes next, drawn from the run's profile. Leaders and nodes with a write under way are preferred: that
  * is where it hurts.
  */
-import type { SimulatedCluster } from "../cluster/cluster.ts";
 import type { Chance } from "../world/chance.ts";
 import { type Fault, type FaultKind, partitionShapes } from "./fault.ts";
+import type { FaultyCluster } from "./faultyCluster.ts";
 import { cutsOf } from "./partitions.ts";
 import type { Profile } from "./profile.ts";
 
-export function drawFault(cluster: SimulatedCluster, profile: Profile, chance: Chance): Fault | undefined {
+export function drawFault(cluster: FaultyCluster, profile: Profile, chance: Chance): Fault | undefined {
   const kind = drawKind(profile, chance);
   if (kind === undefined) return undefined;
   const node = drawNode(cluster, chance);
@@ -56,7 +56,7 @@ export function drawFault(cluster: SimulatedCluster, profile: Profile, chance: C
  * nodes one may be damaged by rot, of five one by rot or by wiping. With less there is nothing to spare.
  */
 function drawDamage(
-  cluster: SimulatedCluster,
+  cluster: FaultyCluster,
   kind: "rot" | "wipe",
   chance: Chance,
   forMs: number,
@@ -83,7 +83,7 @@ function drawKind(profile: Profile, chance: Chance): FaultKind | undefined {
   return undefined;
 }
 
-function drawNode(cluster: SimulatedCluster, chance: Chance): string {
+function drawNode(cluster: FaultyCluster, chance: Chance): string {
   const leader = cluster.leader();
   const other = chance.pick(cluster.hosts);
   return leader !== undefined && chance.happens(0.4) ? leader.name : other.name;

@@ -3,17 +3,17 @@
  *
  * It decides nothing: what strikes and when comes from a schedule, or from `drawFault` (draw.ts).
  */
-import type { SimulatedCluster, SimulatedHost } from "../cluster/cluster.ts";
 import type { Fault, ScheduledFault } from "./fault.ts";
+import type { FaultyCluster, FaultyHost } from "./faultyCluster.ts";
 
 export class Nemesis {
   /** All that struck, in order: a schedule that replays this run. */
   readonly struck: ScheduledFault[] = [];
-  private readonly cluster: SimulatedCluster;
+  private readonly cluster: FaultyCluster;
   private readonly calmLatencyMs: number;
   isOver = false;
 
-  constructor(cluster: SimulatedCluster, calmLatencyMs: number) {
+  constructor(cluster: FaultyCluster, calmLatencyMs: number) {
     this.cluster = cluster;
     this.calmLatencyMs = calmLatencyMs;
   }
@@ -73,7 +73,7 @@ export class Nemesis {
     });
   }
 
-  private crash(host: SimulatedHost, fault: Extract<Fault, { kind: "crash" }>): void {
+  private crash(host: FaultyHost, fault: Extract<Fault, { kind: "crash" }>): void {
     const strike = (): void => {
       this.cluster.crash(host, fault.silent);
       this.later(fault.forMs, () => this.cluster.start(host));
@@ -99,7 +99,7 @@ export class Nemesis {
   }
 
   private disk(
-    host: SimulatedHost,
+    host: FaultyHost,
     fault: Extract<Fault, { kind: "slowDisk" | "hangingDisk" | "diskError" | "rot" | "wipe" }>,
   ): void {
     const { timeline } = this.cluster.world;
@@ -131,7 +131,7 @@ export class Nemesis {
     }
   }
 
-  private calmDisk(host: SimulatedHost): void {
+  private calmDisk(host: FaultyHost): void {
     host.temper.meanLatencyMs = this.calmLatencyMs;
     host.temper.hangsUntilMs = 0;
     host.temper.failsNext = false;

@@ -1,5 +1,5 @@
 /** What clients do to a simulated cluster, and what they hold it to. */
-import type { SimulatedHost } from "../cluster/cluster.ts";
+import type { FaultyHost } from "../faults/faultyCluster.ts";
 import type { ClientOperation } from "./operation.ts";
 
 export interface WorkloadStats {
@@ -23,10 +23,10 @@ export interface Workload {
   /** Draws one and performs it. */
   operate(): void;
   /** One write, or linearizable read, through `host`; resolves with whether it worked. */
-  write(host: SimulatedHost, timeoutMs: number): Promise<boolean>;
-  read(host: SimulatedHost, timeoutMs: number): Promise<boolean>;
+  write(host: FaultyHost, timeoutMs: number): Promise<boolean>;
+  read(host: FaultyHost, timeoutMs: number): Promise<boolean>;
   /** Whether a write through this node can work at all. */
-  takesWrites(host: SimulatedHost): boolean;
+  takesWrites(host: FaultyHost): boolean;
   /** When all nodes are equal: what was acknowledged is there, what failed is not. `host` is one of them. */
-  checkFinally(host: SimulatedHost): void;
+  checkFinally(host: FaultyHost): void;
 }

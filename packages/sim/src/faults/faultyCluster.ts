@@ -1,0 +1,54 @@
+/**
+ * A cluster as faults, workloads and the recovery see it: hosts that crash, stand still and lose what they wrote.
+ *
+ * What runs on a host is not said here: a whole node (cluster/) or the bare core (core/). Types only.
+ */
+import type { NodeId } from "@quorate/raft";
+import type { DiskTemper } from "../disk/stores.ts";
+import type { Checks } from "../invariants/checks.ts";
+import type { MemberHistory } from "../invariants/history.ts";
+import type { World } from "../world/world.ts";
+
+/** What the simulation did to a directory that a node may, or must, refuse to go on with. */
+export type Damage = "none" | "rot" | "wiped" | "rolledBack";
+
+export interface FaultyHost {
+  readonly name: NodeId;
+  /** The member that speaks for it, once its log was open. */
+  readonly member: MemberHistory | undefined;
+  /** Its process runs, or is paused. */
+  readonly isUp: boolean;
+  readonly isPaused: boolean;
+  readonly damage: Damage;
+  /** Why it stopped by itself, the last time. */
+  readonly stopReason: string | undefined;
+  readonly temper: DiskTemper;
+  /** A write was made to fail since the last start. */
+  diskFailed: boolean;
+  readonly directory: {
+    /** Called when a write begins. */
+    onWrite: (() => void) | undefined;
+    readonly batchCount: number;
+  };
+  /** Set once its process has come up. `digest`: equal on nodes whose machines are equal. */
+  readonly running: { digest(): string } | undefined;
+}
+
+export interface FaultyCluster {
+  readonly world: World;
+  readonly checks: Checks;
+  readonly hosts: readonly FaultyHost[];
+  host(name: string): FaultyHost;
+  /** The running leader of the newest term, if any. */
+  leader(): FaultyHost | undefined;
+  startAll(): void;
+  /** Nothing, where it is up. */
+  start(host: FaultyHost): void;
+  /** SIGKILL; `isSilent`: the whole machine lost power, and nobody hears a goodbye. */
+  crash(host: FaultyHost, isSilent: boolean): void;
+  pause(host: FaultyHost): void;
+  resume(host: FaultyHost, timersFirst: boolean): void;
+  /** Kills it, and the batches `from`..`to` of its directory are gone when it starts again. */
+  rot(host: FaultyHost, from: number, to: number): void;
+  wipe(host: FaultyHost): void;
+}
