@@ -108,6 +108,43 @@ describe("a client", () => {
     expect(nodes.node("b").commands("put")).toBe(1);
   });
 
+  it("leaves a leader that stands still as soon as another node leads, and not before", async () => {
+    nodes = await FakeCluster.start(3);
+    await using cluster = nodes.connect();
+    await cluster.kv.put("n", 0);
+    nodes.node("a").behave = () => "silence";
+    const put = cluster.kv.put("n", 1);
+    await nodes.clock.pass(250);
+    expect(nodes.node("a").connections).toBe(1);
+    nodes.elect("b");
+    await passing(nodes.clock, 150, put);
+    expect(nodes.node("b").commands("put")).toBe(1);
+    expect(nodes.node("a").connections).toBe(0);
+  });
+
+  it("does not leave a late leader for one of an older term, and asks the others ever less often", async () => {
+    nodes = await FakeCluster.start(3);
+    await using cluster = nodes.connect();
+    await cluster.kv.put("n", 0);
+    for (const id of ["b", "c"]) {
+      nodes.node(id).behave = (request, honest) => {
+        const answer = honest();
+        if (request.body.kind !== "status" || answer.kind !== "status") return answer;
+        return { kind: "status", status: { ...answer.status, role: "leader", term: 1 } };
+      };
+    }
+    nodes.node("a").behave = (request, honest) => (request.body.kind === "execute" ? "silence" : honest());
+    const before = nodes.node("b").asked.length;
+    const put = errorFrom(cluster.kv.put("n", 1));
+    await nodes.clock.pass(3_000);
+    expect(nodes.node("a").connections).toBe(1);
+    expect(nodes.node("b").commands("put")).toBe(0);
+    expect(nodes.node("b").asked.length - before).toBeLessThan(30);
+    await nodes.clock.pass(2_100);
+    expect(await put).toMatchObject({ code: "TIMED_OUT" });
+    nodes.node("a").behave = (_request, honest) => honest();
+  });
+
   it("waits for a slow answer as long as the node gives signs of life", async () => {
     nodes = await FakeCluster.start(1);
     await using cluster = nodes.connect();

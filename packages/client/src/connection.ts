@@ -22,6 +22,8 @@ export interface ConnectionLimits {
   readonly maxRequests: number;
   readonly maxBufferedBytes: number;
   readonly dialTimeoutMs: number;
+  /** A connection that owes answers and is silent for so long is late: those who care look elsewhere beside it. */
+  readonly lateMs: number;
   /** A connection that owes answers and is silent for so long is closed; half-way it is asked for a sign of life. */
   readonly silenceMs: number;
 }
@@ -64,7 +66,9 @@ export class Connection {
   #flushDeferred = false;
   #nextId = 1;
   #closedBecause: string | undefined;
+  readonly #lateListeners: Set<() => void> = new Set();
   #heardMs = 0;
+  #isLate = false;
   #probed = false;
   #cancelWatch: Cancel | undefined;
 
@@ -91,6 +95,16 @@ export class Connection {
   onClosed(fn: () => void): void {
     if (this.#closedBecause === undefined) this.#closeListeners.add(fn);
     else fn();
+  }
+
+  /** Answers are due, and for `lateMs` none came. */
+  get isLate(): boolean {
+    return this.#isLate && this.#pending.size > 0 && this.#closedBecause === undefined;
+  }
+
+  /** Calls `fn` each time that the connection becomes late. */
+  onLate(fn: () => void): void {
+    this.#lateListeners.add(fn);
   }
 
   request(body: RequestBody, patience: Patience): Promise<Attempt> {
@@ -126,7 +140,7 @@ export class Connection {
         cancelEnd?.();
         resolve(attempt);
       };
-      if (this.#pending.size === 0) this.#heardMs = this.#clock.nowMs();
+      if (this.#pending.size === 0) this.#noteSignOfLife();
       this.#pending.set(id, { finish });
       this.#outgoing.push({ id, timeoutMs: Math.min(patience.remainingMs, maxRequestTimeoutMs), body });
       this.#outgoingBytes += bytes;
@@ -163,8 +177,7 @@ export class Connection {
 
   #receive(bytes: Uint8Array): void {
     if (this.#closedBecause !== undefined) return;
-    this.#heardMs = this.#clock.nowMs();
-    this.#probed = false;
+    this.#noteSignOfLife();
     const responses = readResponses(bytes);
     if (responses === undefined) {
       this.close(`${this.endpoint} sent a frame that is no answer of the client protocol`);
@@ -173,12 +186,19 @@ export class Connection {
     for (const { id, body } of responses) this.#pending.get(id)?.finish({ kind: "answered", body });
   }
 
+  #noteSignOfLife(): void {
+    this.#heardMs = this.#clock.nowMs();
+    this.#isLate = false;
+    this.#probed = false;
+  }
+
   /** One timer, and only while answers are due. */
   #watch(): void {
     if (this.#cancelWatch !== undefined || this.#pending.size === 0) return;
-    const halfMs = this.#limits.silenceMs / 2;
+    const { lateMs, silenceMs } = this.#limits;
+    const patienceMs = this.#isLate ? silenceMs / 2 : Math.min(lateMs, silenceMs / 2);
     const quietMs = this.#probed ? 0 : this.#clock.nowMs() - this.#heardMs;
-    this.#cancelWatch = this.#clock.after(Math.max(1, halfMs - quietMs), () => {
+    this.#cancelWatch = this.#clock.after(Math.max(1, patienceMs - quietMs), () => {
       // What arrived during a stall of this process was not read yet: judge after the poll phase.
       this.#clock.defer(() => this.#judgeSilence());
     });
@@ -187,17 +207,24 @@ export class Connection {
   #judgeSilence(): void {
     this.#cancelWatch = undefined;
     if (this.#closedBecause !== undefined || this.#pending.size === 0) return;
-    const isQuiet = this.#clock.nowMs() - this.#heardMs >= this.#limits.silenceMs / 2;
-    if (isQuiet && this.#probed) {
+    const { lateMs, silenceMs } = this.#limits;
+    const quietMs = this.#clock.nowMs() - this.#heardMs;
+    if (quietMs >= lateMs && !this.#isLate) {
+      this.#isLate = true;
+      for (const listener of this.#lateListeners) listener();
+    }
+    if (quietMs >= silenceMs / 2) this.#doubt();
+    this.#watch();
+  }
+
+  #doubt(): void {
+    if (this.#probed) {
       this.close(`${this.endpoint} was silent for ${this.#limits.silenceMs} ms while answers were due`);
       return;
     }
-    if (isQuiet) {
-      this.#probed = true;
-      this.#outgoing.push({ id: 0, timeoutMs: 1_000, body: { kind: "status" } });
-      this.#deferFlush();
-    }
-    this.#watch();
+    this.#probed = true;
+    this.#outgoing.push({ id: 0, timeoutMs: 1_000, body: { kind: "status" } });
+    this.#deferFlush();
   }
 
   #end(reason: string): void {
@@ -205,6 +232,7 @@ export class Connection {
     this.#closedBecause = reason;
     this.#cancelWatch?.();
     this.#cancelWatch = undefined;
+    this.#lateListeners.clear();
     const unsent = new Set(this.#outgoing.map((request) => request.id));
     this.#outgoing = [];
     this.#outgoingBytes = 0;

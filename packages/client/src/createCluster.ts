@@ -32,6 +32,7 @@ const limits: ConnectionLimits = {
   maxRequests: 4_096,
   maxBufferedBytes: 64 * 1024 * 1024,
   dialTimeoutMs: 1_000,
+  lateMs: 100,
   silenceMs: 1_000,
 };
 

@@ -6,7 +6,7 @@
  */
 import { type Clock, ConnectionRefusedError, type Logger, QuorateError, type Random } from "@quorate/raft";
 import { askInTurn } from "./askInTurn.ts";
-import { shuffle } from "./backoff.ts";
+import { type BackoffOptions, backoffMs, shuffle } from "./backoff.ts";
 import { type Connection, type ConnectionLimits, type ConnectionPorts, dialNode } from "./connection.ts";
 import { EndpointBook } from "./endpointBook.ts";
 import { Finder, type Found } from "./finder.ts";
@@ -32,10 +32,14 @@ export type StatusAnswer =
   | { readonly kind: "answered"; readonly connection: Connection; readonly status: ReportedStatus }
   | { readonly kind: "failed"; readonly endpoint: string; readonly reason: string };
 
+type LeaderAnswer = Extract<StatusAnswer, { kind: "answered" }>;
+
 /** An endpoint that takes longer is slow, and another one is asked beside it. */
 const staggerMs = 50;
 /** A round does not wait longer for slow nodes while others may have found a leader meanwhile. */
 const roundMs = 200;
+/** Between rounds of questions about a leader whose answers are late. */
+const doubtPauses: BackoffOptions = { firstMs: 25, factor: 1.5, capMs: 250 };
 /** How long reads stay away from the preferred node after it could not serve one. */
 const detourMs = 2_000;
 /** Refusals of a moment; all others stand until somebody changes a configuration. */
@@ -57,6 +61,8 @@ export class Router {
   #avoided: string | undefined;
   #detourUntilMs = 0;
   #newestTerm = 0;
+  #isDoubting = false;
+  #endDoubtPause: () => void = () => {};
 
   constructor(ports: RouterPorts, options: RouterOptions) {
     this.#ports = ports;
@@ -121,6 +127,7 @@ export class Router {
 
   close(): void {
     this.#dials.abort();
+    this.#endDoubtPause();
     for (const connection of [...this.#open.values()]) connection.close("the client closed");
   }
 
@@ -147,28 +154,74 @@ export class Router {
   }
 
   async #searchLeader(): Promise<Found> {
-    const leaders: Extract<StatusAnswer, { kind: "answered" }>[] = [];
-    const answer = await askInTurn<StatusAnswer>({
-      clock: this.clock,
-      candidates: this.#candidates([this.#hint]),
-      staggerMs,
-      limitMs: roundMs,
-      ask: (endpoint) => this.askStatus(endpoint),
-      isGood: (given) => {
-        if (given.kind === "failed" || !leads(given.status)) return false;
-        leaders.push(given);
-        return given.status.term >= this.#newestTerm;
-      },
-      hintOf: (given) => (given.kind === "failed" ? undefined : this.book.endpointOf(given.status.leader)),
+    const leaders: LeaderAnswer[] = [];
+    const answer = await this.#askForLeader(this.#candidates([this.#hint]), (given) => {
+      leaders.push(given);
+      return given.status.term >= this.#newestTerm;
     });
     this.#hint = undefined;
     // A term heard of once may be gone with its cluster's data: then the newest of those that answer counts.
     const found = answer ?? leaders.sort((a, b) => b.status.term - a.status.term)[0];
-    if (found?.kind !== "answered" || found.connection.closedBecause !== undefined) return this.#hopeless();
-    this.#newestTerm = found.status.term;
-    this.#leader = found.connection;
+    if (found === undefined || found.connection.closedBecause !== undefined) return this.#hopeless();
+    return this.#follow(found);
+  }
+
+  /** The first node of `candidates`, or of those that they name, that says that it leads, and that `isGood`. */
+  async #askForLeader(
+    candidates: readonly string[],
+    isGood: (given: LeaderAnswer) => boolean,
+  ): Promise<LeaderAnswer | undefined> {
+    const answer = await askInTurn<StatusAnswer>({
+      clock: this.clock,
+      candidates,
+      staggerMs,
+      limitMs: roundMs,
+      ask: (endpoint) => this.askStatus(endpoint),
+      isGood: (given) => given.kind === "answered" && leads(given.status) && isGood(given),
+      hintOf: (given) => (given.kind === "failed" ? undefined : this.book.endpointOf(given.status.leader)),
+    });
+    return answer?.kind === "answered" ? answer : undefined;
+  }
+
+  #follow({ connection, status }: LeaderAnswer): Connection {
+    this.#newestTerm = status.term;
+    this.#leader = connection;
     this.trim();
-    return found.connection;
+    return connection;
+  }
+
+  /**
+   * Answers of the leader are late. It may be slow; or it stands still, its connection stands too, and the others have
+   * another leader already. They are asked until it speaks again or one of them leads in a newer term.
+   */
+  async #doubtLeader(): Promise<void> {
+    if (this.#isDoubting) return;
+    this.#isDoubting = true;
+    for (let tries = 0; this.#leader?.isLate === true; tries += 1) {
+      const suspect = this.#leader;
+      const others = this.#candidates([]).filter((endpoint) => endpoint !== suspect.endpoint);
+      const found = await this.#askForLeader(
+        others,
+        ({ connection, status }) => connection !== suspect && status.term > this.#newestTerm,
+      );
+      if (!suspect.isLate || suspect !== this.#leader) continue;
+      if (found !== undefined && found.connection.closedBecause === undefined) {
+        const { endpoint } = this.#follow(found);
+        const { term } = found.status;
+        suspect.close(`${suspect.endpoint} was silent, and ${endpoint} leads in the newer term ${term}`);
+      } else await this.#pauseDoubt(backoffMs(this.random, doubtPauses, tries));
+    }
+    this.#isDoubting = false;
+  }
+
+  #pauseDoubt(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.clock.after(delayMs, resolve);
+      this.#endDoubtPause = () => {
+        cancel();
+        resolve();
+      };
+    });
   }
 
   async #searchHome(): Promise<Found> {
@@ -233,6 +286,9 @@ export class Router {
     const { endpoint } = connection;
     this.#open.set(endpoint, connection);
     this.book.note(endpoint, "connected");
+    connection.onLate(() => {
+      if (connection === this.#leader) void this.#doubtLeader();
+    });
     connection.onClosed(() => {
       this.#open.delete(endpoint);
       this.book.note(endpoint, connection.closedBecause ?? "closed");

@@ -79,7 +79,9 @@ export type Event =
   /** Entries that an effect `load` asked for. */
   | { readonly kind: "loaded"; readonly load: Load; readonly entries: readonly Entry[] }
   /** The state machine has applied everything up to `upTo`. */
-  | { readonly kind: "applied"; readonly upTo: Index };
+  | { readonly kind: "applied"; readonly upTo: Index }
+  /** A connection with this peer was closed from its side: its process ended, or one link broke. */
+  | { readonly kind: "peerLost"; readonly peer: MemberId };
 
 /** One atomic, synced write: truncation, entries, hard state. At most one is outstanding. */
 export interface Persist {

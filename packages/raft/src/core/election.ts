@@ -28,7 +28,9 @@ export function onElectionTimeout(state: RaftState): void {
 }
 
 function campaign(state: RaftState): void {
+  const { isBroughtForward } = state.election;
   becomePreCandidate(state);
+  state.election.isBroughtForward = isBroughtForward;
   const request = {
     kind: "preVoteRequest",
     term: asTerm(state.currentTerm + 1),

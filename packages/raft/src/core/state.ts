@@ -49,6 +49,8 @@ export interface RaftState {
 
 export interface ElectionState {
   deadlineMs: number;
+  /** The next round, or the one under way, was brought forward when the leader's connection was lost. */
+  isBroughtForward: boolean;
   /** Answers to our own (pre-)candidacy, the first of each voter. */
   votes: Map<MemberId, boolean>;
   /** When the leader of this term was last heard. Means something only while `leader` is known. */
@@ -160,6 +162,7 @@ export function createState(options: CoreOptions, restored: RestoredState, nowMs
     disk: createDisk(durable, log.lastIndex),
     election: {
       deadlineMs: nowMs + nextBetween(random, electionTimeoutMinMs, electionTimeoutMaxMs),
+      isBroughtForward: false,
       votes: new Map(),
       leaderHeardMs: nowMs,
     },

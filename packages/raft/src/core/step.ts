@@ -8,6 +8,7 @@
 import type { Effects, Event, RoleChange } from "./contract.ts";
 import { nextWrite } from "./disk.ts";
 import { onElectionTimeout, onPreVoteResponse, onVoteResponse } from "./election.ts";
+import { onPeerLost } from "./failover.ts";
 import { flushFollower, onAppendRequest, onHeartbeat } from "./follower.ts";
 import { invariant, unreachable } from "./invariant.ts";
 import { configurationOf, trimCache } from "./log.ts";
@@ -56,6 +57,9 @@ export function step(state: RaftState, event: Event, nowMs: number): void {
       break;
     case "applied":
       onApplied(state, event.upTo);
+      break;
+    case "peerLost":
+      onPeerLost(state, event.peer);
       break;
     default:
       unreachable(event);

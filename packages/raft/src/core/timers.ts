@@ -12,6 +12,7 @@ import type { MemberId } from "./types.ts";
 /** Draws a new election timeout and starts it now. */
 export function armElectionTimer(state: RaftState): void {
   const { electionTimeoutMinMs, electionTimeoutMaxMs } = state.options;
+  state.election.isBroughtForward = false;
   state.election.deadlineMs =
     state.nowMs + nextBetween(state.random, electionTimeoutMinMs, electionTimeoutMaxMs);
 }

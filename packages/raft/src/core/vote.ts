@@ -4,6 +4,7 @@
  *
  * Every refusal is said, with our own term, so that whoever lags behind catches up (etcd#8243).
  */
+import { yieldTo } from "./failover.ts";
 import { type LogState, lastTerm } from "./log.ts";
 import type { PreVoteRequest, VoteRequest } from "./messages.ts";
 import { post } from "./outbox.ts";
@@ -17,6 +18,7 @@ export function onPreVoteRequest(state: RaftState, from: MemberId, request: PreV
   const granted =
     request.term > state.currentTerm && !hasLiveLeader(state, from) && mayVoteFor(state, request);
   const term = granted ? request.term : state.currentTerm;
+  if (granted) yieldTo(state, from, request);
   post(state, from, { kind: "preVoteResponse", term, granted });
 }
 

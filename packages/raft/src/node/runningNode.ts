@@ -219,6 +219,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
   #lost(peer: MemberId, cause: CloseCause): void {
     this.#peers.lost(peer);
     this.#birth.lost(peer);
+    if (cause === "remote") this.#driver?.push({ kind: "peerLost", peer });
     this.#emit({ kind: "peerLost", peer: nodeIdOf(peer), reason: cause });
   }
 

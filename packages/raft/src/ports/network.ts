@@ -8,7 +8,10 @@ import { QuorateError } from "../errors.ts";
 /** Short ASCII facts that a side shows when a connection is made; keys are lower case. */
 export type Hello = Readonly<Record<string, string>>;
 
-/** Why a connection ended: we closed it, the other side did (FIN or RST), or it failed or went silent. */
+/**
+ * Why a connection ended: we closed it; the other side did, by a goodbye, a FIN or a RST, as the system of a process
+ * that dies does for it; or it failed or went silent, which says nothing of the other process.
+ */
 export type CloseCause = "local" | "remote" | "failed";
 
 export interface ChannelHandlers {

@@ -36,6 +36,7 @@ export const requiredMarks: readonly string[] = [
   "conflict truncated",
   "crash with a write in flight",
   "data loss detected",
+  "fast failover",
   "fault crash",
   "fault crashAll",
   "fault diskError",

@@ -14,6 +14,7 @@ export function checkRole(history: History, member: MemberHistory, state: RaftSt
     );
   }
   member.seenTerm = state.currentTerm;
+  if (state.role === "preCandidate" && state.election.isBroughtForward) history.mark("fast failover");
   if (state.role !== "leader") {
     member.leadsTerm = -1;
     return;

@@ -25,6 +25,8 @@ export function describeEvent(event: Event): string {
       return `loaded ${event.entries.length} from ${event.load.from}`;
     case "applied":
       return `applied up to ${event.upTo}`;
+    case "peerLost":
+      return `${short(event.peer)} closed its connection`;
     default:
       return event.kind;
   }

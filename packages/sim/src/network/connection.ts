@@ -88,11 +88,11 @@ export class ChannelEnd implements Channel {
     if (!isSilent) this.post({ kind: "end", cause: "remote", reason: "the process ended" });
   }
 
-  /** Breaks this end, without a word to the other one. */
-  break(reason: string): void {
+  /** Breaks this end, without a word to the other one. `cause`: a reset (RST) came, or nothing did for too long. */
+  break(cause: "remote" | "failed", reason: string): void {
     if (this.isClosed) return;
     this.isClosed = true;
-    this.soon({ kind: "end", cause: "failed", reason });
+    this.soon({ kind: "end", cause, reason });
   }
 
   /** The path to the peer was healed. */
@@ -108,8 +108,8 @@ export class ChannelEnd implements Channel {
         for (const parcel of stuck) if (parcel.kind === "end") this.post(parcel);
         return;
       case "reset":
-        this.break("the connection was reset");
-        this.peer.break("the connection was reset");
+        this.break("remote", "the connection was reset");
+        this.peer.break("remote", "the connection was reset");
     }
   }
 

@@ -70,7 +70,9 @@ export class SimulatedNetwork {
       end.die(isSilent);
       if (!isSilent) continue;
       const { peer } = end;
-      this.wire.timeline.schedule(this.wire.paths.temper.silenceMs, undefined, () => peer.break("silence"));
+      this.wire.timeline.schedule(this.wire.paths.temper.silenceMs, undefined, () =>
+        peer.break("failed", "silence"),
+      );
     }
     this.prune();
   }
@@ -203,7 +205,7 @@ export class SimulatedNetwork {
     for (const end of this.ends) {
       const isBetween =
         (end.host === from && end.peer.host === to) || (end.host === to && end.peer.host === from);
-      if (isBetween) end.break("silence");
+      if (isBetween) end.break("failed", "silence");
     }
     this.prune();
   }
