@@ -9,9 +9,11 @@ import {
   asIndex,
   asTerm,
   type Configuration,
+  type ConfigurationAt,
   type CoreOptions,
   cachedEntries,
   createState,
+  decodeConfiguration,
   type Effects,
   type Entry,
   type Envelope,
@@ -30,6 +32,7 @@ import {
   type Term,
   type TermRun,
   takeEffects,
+  votersOnly,
 } from "@quorate/raft";
 import { expect } from "vitest";
 
@@ -106,7 +109,7 @@ export function nameOf(id: MemberId): string {
 }
 
 export function configurationFor(names: readonly string[]): Configuration {
-  return { voters: names.map((name) => ({ id: idOf(name), address: `ws://${name}:1` })) };
+  return votersOnly(names.map((name) => ({ id: idOf(name), address: `ws://${name}:1` })));
 }
 
 export function bytes(text: string): Uint8Array {
@@ -128,6 +131,11 @@ function restoredFrom(disk: Disk, configuration: Configuration): RestoredState {
   for (const { term, index } of disk.entries) {
     if (termRuns.at(-1)?.term !== term) termRuns.push({ firstIndex: index, term });
   }
+  const changes: ConfigurationAt[] = [];
+  for (const { kind, index, data } of disk.entries) {
+    const changed = kind === "configuration" ? decodeConfiguration(data) : undefined;
+    if (changed !== undefined) changes.push({ index, configuration: changed });
+  }
   return {
     term: disk.term,
     vote: disk.vote,
@@ -135,7 +143,7 @@ function restoredFrom(disk: Disk, configuration: Configuration): RestoredState {
     boundary: { index: asIndex(0), term: asTerm(0) },
     lastIndex: asIndex(disk.entries.length),
     termRuns,
-    configurations: [{ index: asIndex(0), configuration }],
+    configurations: [{ index: asIndex(0), configuration }, ...changes],
     boot: disk.boot,
   };
 }
@@ -165,6 +173,11 @@ export function createCluster(options: ClusterOptions): Cluster {
     boot(cluster, name, disk);
   }
   return cluster;
+}
+
+/** Starts a node that no configuration names yet: an empty disk with the birth of the cluster. */
+export function addNode(cluster: Cluster, name: string): void {
+  boot(cluster, name, { term: asTerm(0), vote: undefined, floor: undefined, entries: [], boot: 1 });
 }
 
 function boot(cluster: Cluster, name: string, disk: Disk): void {

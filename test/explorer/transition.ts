@@ -4,7 +4,17 @@
  *
  * What takes more than one node to see (one leader a term, agreement) is in `globalChecks.ts`.
  */
-import type { Effects, Entry, Envelope, Event, MemberId, Message, Persist, RaftState } from "@quorate/raft";
+import {
+  type Effects,
+  type Entry,
+  type Envelope,
+  type Event,
+  type MemberId,
+  type Message,
+  type Persist,
+  type RaftState,
+  votersOnly,
+} from "@quorate/raft";
 import {
   type CommittedEntry,
   type Core,
@@ -51,7 +61,7 @@ export function restoreCore(
   const termRuns = entries.flatMap(({ term: entryTerm, index }, at) =>
     entries[at - 1]?.term === entryTerm ? [] : [{ firstIndex: index, term: entryTerm }],
   );
-  const configuration = { voters: voters.map((id) => ({ id, address: "ws://node:1" })) };
+  const configuration = votersOnly(voters.map((id) => ({ id, address: "ws://node:1" })));
   const zero = 0 as Entry["index"];
   return core.createState(
     { ...coreOptions, self },

@@ -8,6 +8,7 @@ import {
   type PeerHello,
   type Seen,
   type Standing,
+  votersOnly,
 } from "@quorate/raft";
 import { PeerRegistry } from "@quorate/raft/internal";
 import { describe, expect, it } from "vitest";
@@ -22,12 +23,10 @@ const born: Standing = {
   kind: "born",
   birth: {
     clusterId: ourCluster,
-    configuration: {
-      voters: [
-        { id: a, address: "ws://a" },
-        { id: b, address: "ws://b" },
-      ],
-    },
+    configuration: votersOnly([
+      { id: a, address: "ws://a" },
+      { id: b, address: "ws://b" },
+    ]),
   },
   restored: {
     term: asTerm(0),

@@ -11,6 +11,7 @@ import {
   memberId,
   type NodeId,
   type Persist,
+  votersOnly,
 } from "@quorate/raft";
 
 export const nodeA: NodeId = "a" as NodeId;
@@ -32,7 +33,7 @@ export function entry(
 export function birthOf({ nodeId, incarnation }: Identity, clusterDigit = "c"): Birth {
   const own = { id: memberId(nodeId, incarnation), address: "ws://127.0.0.1:7101" };
   const other = { id: member("b"), address: "ws://127.0.0.1:7102" };
-  return { clusterId: clusterDigit.repeat(32), configuration: { voters: [own, other] } };
+  return { clusterId: clusterDigit.repeat(32), configuration: votersOnly([own, other]) };
 }
 
 let sequence = 0;

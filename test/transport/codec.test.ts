@@ -8,6 +8,7 @@ import {
   isNodeId,
   type NodeId,
   type PeerMessage,
+  votersOnly,
 } from "@quorate/raft";
 import { decodeFrame, encodeFrame, pack } from "@quorate/transport/internal";
 import fc from "fast-check";
@@ -73,7 +74,7 @@ const voters = fc
     minLength: 1,
     maxLength: 9,
   })
-  .map((list) => ({ voters: list }));
+  .map(votersOnly);
 const clusterId = fc.stringMatching(/^[0-9a-f]{32}$/);
 
 const messages: Record<PeerMessage["kind"], fc.Arbitrary<PeerMessage>> = {

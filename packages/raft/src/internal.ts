@@ -1,4 +1,5 @@
 /** @quorate/raft/internal: for sister packages, simulators and tests. No promise of stability. */
+export { changeMembers, leaveJoint, promote, towards } from "./core/memberChange.ts";
 export { Applier, type ApplierPorts } from "./node/applier.ts";
 export { type BirthPorts, BirthProcess } from "./node/birthProcess.ts";
 export type { CoreObserver } from "./node/coreDriver.ts";

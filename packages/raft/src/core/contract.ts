@@ -8,6 +8,7 @@
  * a promise comes out of the core with the effects of the `persisted` event of its own write, so a caller cannot
  * send it too early.
  */
+import type { MemberChange, MemberChangeRefusal } from "./memberChange.ts";
 import type { Message } from "./messages.ts";
 import type {
   Boundary,
@@ -72,6 +73,16 @@ export type Event =
       readonly entry: EntryKind;
       readonly data: Uint8Array;
     }
+  /**
+   * Change the membership if we lead; answered once in `Effects.memberships` with the same `id`. `ifIndex`: only if the
+   * configuration in force is that of this index.
+   */
+  | {
+      readonly kind: "membershipRequested";
+      readonly id: number;
+      readonly changes: readonly MemberChange[];
+      readonly ifIndex: Index | undefined;
+    }
   /** Ask for a read index; answered once in `Effects.reads` with the same `id`, now or later. */
   | { readonly kind: "readRequested"; readonly id: number }
   /** The write `sequence` and all before it are durable. */
@@ -129,6 +140,25 @@ export type ReadOutcome =
     }
   | { readonly kind: "refused"; readonly id: number; readonly reason: RefusalReason };
 
+/** Why a change of membership was not begun. Nothing of it happened. */
+export type MembershipRefusal =
+  | "notLeader"
+  /** This leader has not committed an entry of its own term yet. */
+  | "notReady"
+  /** An earlier change is not over. */
+  | "changing"
+  /** The configuration in force is another than the one that the change was made for. */
+  | "superseded"
+  | MemberChangeRefusal;
+
+/**
+ * `appended`: in force on this leader. It is over when this entry is committed and, where the change goes by way of a
+ * joint configuration, when the leader has led out of that; what commits at `index` in another term is another's.
+ */
+export type MembershipOutcome =
+  | { readonly kind: "appended"; readonly id: number; readonly index: Index; readonly term: Term }
+  | { readonly kind: "refused"; readonly id: number; readonly reason: MembershipRefusal };
+
 export interface RoleChange {
   readonly role: Role;
   readonly term: Term;
@@ -145,6 +175,9 @@ export interface Effects {
   readonly commitIndex: Index;
   readonly proposals: readonly ProposalOutcome[];
   readonly reads: readonly ReadOutcome[];
+  readonly memberships: readonly MembershipOutcome[];
+  /** Set when the configuration in force, the newest in the log, is another than at the last effects. */
+  readonly configuration: ConfigurationAt | undefined;
   /** Set when role, term or known leader changed since the last effects. */
   readonly roleChange: RoleChange | undefined;
   /** When the next `tick` is due. */

@@ -7,7 +7,7 @@
 import { configurationOf, lastTerm } from "./log.ts";
 import type { PreVoteResponse, VoteResponse } from "./messages.ts";
 import { post } from "./outbox.ts";
-import { hasQuorum } from "./quorum.ts";
+import { hasQuorum, votersOf } from "./quorum.ts";
 import { becomeCandidate, becomeFollower, becomeLeader, becomePreCandidate, mayCampaign } from "./roles.ts";
 import type { RaftState } from "./state.ts";
 import { armElectionTimer } from "./timers.ts";
@@ -37,7 +37,7 @@ function campaign(state: RaftState): void {
     lastIndex: state.log.lastIndex,
     lastTerm: lastTerm(state.log),
   } as const;
-  for (const { id } of configurationOf(state.log).voters) {
+  for (const { id } of votersOf(configurationOf(state.log))) {
     if (id !== state.options.self) post(state, id, request);
   }
   countVote(state, state.options.self, true);
@@ -51,7 +51,7 @@ function standForElection(state: RaftState): void {
     lastIndex: state.log.lastIndex,
     lastTerm: lastTerm(state.log),
   } as const;
-  for (const { id } of configurationOf(state.log).voters) {
+  for (const { id } of votersOf(configurationOf(state.log))) {
     if (id !== state.options.self) post(state, id, request);
   }
 }

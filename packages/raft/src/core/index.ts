@@ -18,10 +18,28 @@ export { decodeConfiguration, encodeConfiguration } from "./configuration.ts";
 export * from "./contract.ts";
 export type { DiskState, HardState, OutstandingWrite } from "./disk.ts";
 export { InvariantError, invariant, unreachable } from "./invariant.ts";
-export { configurationOf, firstCachedIndex, type LogState, lastTerm, termAt } from "./log.ts";
+export {
+  configurationOf,
+  firstCachedIndex,
+  type LogState,
+  lastTerm,
+  newestConfiguration,
+  termAt,
+} from "./log.ts";
+export { type MemberChange, type MemberChangeRefusal, maxLearners, maxVoters } from "./memberChange.ts";
 export type * from "./messages.ts";
 export type { InflightAppend, Progress } from "./progress.ts";
-export { hasQuorum, isVoter, quorumSize, reachedByQuorum } from "./quorum.ts";
+export {
+  hasQuorum,
+  isJoint,
+  isMember,
+  isVoter,
+  majorityOf,
+  membersOf,
+  reachedByQuorum,
+  votersOf,
+  votersOnly,
+} from "./quorum.ts";
 export { createRandom, nextBetween, nextUint32, type RandomState } from "./random.ts";
 export {
   createState,

@@ -48,7 +48,21 @@ export function createLog(restored: RestoredState): LogState {
 
 /** The configuration in force: the newest in the log, committed or not (Dissertation §4.1). */
 export function configurationOf(log: LogState): Configuration {
-  return log.configurations[log.configurations.length - 1]!.configuration;
+  return newestConfiguration(log).configuration;
+}
+
+export function newestConfiguration(log: LogState): ConfigurationAt {
+  return log.configurations[log.configurations.length - 1]!;
+}
+
+/**
+ * The configurations that decide together while it is open which of the newest ones commit: the last one at or before
+ * `commitIndex` and all after it.
+ */
+export function openConfigurations(log: LogState, commitIndex: Index): readonly ConfigurationAt[] {
+  let from = log.configurations.length - 1;
+  while (from > 0 && log.configurations[from]!.index > commitIndex) from -= 1;
+  return log.configurations.slice(from);
 }
 
 export function lastTerm(log: LogState): Term {

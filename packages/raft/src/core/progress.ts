@@ -33,6 +33,9 @@ export interface Progress {
   /** Entries asked for from the log store, at most once at a time. */
   load: Load | undefined;
   loadSentMs: number;
+  /** A promotion goes by rounds: this one ends when the follower has what the log held when it began. */
+  roundEnd: Index;
+  roundStartMs: number;
   /** When an answer in our own term last came. */
   heardMs: number;
   /** The newest read token answered. */
@@ -52,6 +55,8 @@ export function createProgress(id: MemberId, session: number, next: Index, nowMs
     emptyOwed: false,
     load: undefined,
     loadSentMs: 0,
+    roundEnd: asIndex(next),
+    roundStartMs: nowMs,
     heardMs: nowMs,
     token: 0,
   };

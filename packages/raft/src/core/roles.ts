@@ -6,9 +6,9 @@
  * reads first.
  */
 import { invariant } from "./invariant.ts";
-import { appendEntry, configurationOf, type LogState } from "./log.ts";
+import { appendEntry, configurationOf, type LogState, openConfigurations } from "./log.ts";
 import { createProgress } from "./progress.ts";
-import { isVoter } from "./quorum.ts";
+import { isVoter, membersOf } from "./quorum.ts";
 import { refuseForwardedReads, refuseLeaderReads } from "./reads.ts";
 import { createFollowing, type LeadingState, type RaftState } from "./state.ts";
 import { armElectionTimer } from "./timers.ts";
@@ -74,6 +74,7 @@ export function becomeLeader(state: RaftState): void {
   state.leader = options.self;
   const leading: LeadingState = {
     peers: new Map(),
+    leaving: new Map(),
     session: 0,
     noopIndex: asIndex(log.lastIndex + 1),
     uncommittedBytes: 0,
@@ -85,7 +86,7 @@ export function becomeLeader(state: RaftState): void {
     readRound: undefined,
   };
   state.leading = leading;
-  for (const { id } of configurationOf(log).voters) {
+  for (const { id } of membersOf(configurationOf(log))) {
     if (id === options.self) continue;
     leading.session += 1;
     leading.peers.set(id, createProgress(id, leading.session, leading.noopIndex, nowMs));
@@ -100,7 +101,13 @@ export function appendOwn(log: LogState, term: Term, kind: EntryKind, data: Uint
   return index;
 }
 
-/** A mute member, or one that the configuration does not name, may not lead. */
-export function mayCampaign(state: RaftState): boolean {
-  return state.floor === undefined && isVoter(configurationOf(state.log), state.options.self);
+/**
+ * A mute member, a learner, or one whose removal is known to be committed may not lead. One whose removal is still
+ * open may be needed to commit it (openraft#2091, Dissertation §4.2.2); it does not count itself.
+ */
+export function mayCampaign({ floor, log, commitIndex, options }: RaftState): boolean {
+  if (floor !== undefined) return false;
+  return openConfigurations(log, commitIndex).some(({ configuration }) =>
+    isVoter(configuration, options.self),
+  );
 }

@@ -7,6 +7,7 @@ import type {
   CoreOptions,
   Envelope,
   Load,
+  MembershipOutcome,
   ProposalOutcome,
   ReadOutcome,
   RestoredState,
@@ -15,12 +16,20 @@ import type {
 } from "./contract.ts";
 import { createDisk, type DiskState, type HardState } from "./disk.ts";
 import { invariant } from "./invariant.ts";
-import { configurationOf, createLog, type LogState, lastTerm, termAt } from "./log.ts";
+import { configurationOf, createLog, type LogState, lastTerm, newestConfiguration, termAt } from "./log.ts";
 import type { ReadRequestId } from "./messages.ts";
 import type { Progress } from "./progress.ts";
-import { isVoter } from "./quorum.ts";
+import { isJoint, isVoter } from "./quorum.ts";
 import { createRandom, nextBetween, type RandomState } from "./random.ts";
-import { asIndex, type Floor, type Index, type MemberId, reachesFloor, type Term } from "./types.ts";
+import {
+  asIndex,
+  type ConfigurationAt,
+  type Floor,
+  type Index,
+  type MemberId,
+  reachesFloor,
+  type Term,
+} from "./types.ts";
 
 export interface RaftState {
   readonly options: CoreOptions;
@@ -86,7 +95,10 @@ export interface ForwardedRound {
 }
 
 export interface LeadingState {
+  /** Everybody else who is sent the log: members, and those that left and are yet to be told. */
   peers: Map<MemberId, Progress>;
+  /** Those that left, by the index of the configuration that lacks them; let go of at `untilMs` at the latest. */
+  leaving: Map<MemberId, { readonly index: Index; untilMs: number | undefined }>;
   /** Of the newest replication session; one counter for all peers, so that no session of a term repeats. */
   session: number;
   /** The entry that opened this term. Once it is committed, everything acknowledged before is. */
@@ -128,8 +140,10 @@ export interface Outbox {
   loads: Load[];
   proposals: ProposalOutcome[];
   reads: ReadOutcome[];
+  memberships: MembershipOutcome[];
   /** What was last told; a difference is told with the next effects. */
   toldRole: RoleChange;
+  toldConfiguration: ConfigurationAt;
 }
 
 export function createState(options: CoreOptions, restored: RestoredState, nowMs: number): RaftState {
@@ -175,7 +189,9 @@ export function createState(options: CoreOptions, restored: RestoredState, nowMs
       loads: [],
       proposals: [],
       reads: [],
+      memberships: [],
       toldRole: { role: "follower", term: restored.term, leader: undefined },
+      toldConfiguration: newestConfiguration(log),
     },
   };
   clearReachedFloor(state);
@@ -190,7 +206,8 @@ export function createFollowing(): FollowingState {
 
 function isOnlyVoter(state: RaftState): boolean {
   const configuration = configurationOf(state.log);
-  return configuration.voters.length === 1 && isVoter(configuration, state.options.self);
+  const isAlone = configuration.voters.length === 1 && !isJoint(configuration);
+  return isAlone && isVoter(configuration, state.options.self);
 }
 
 /** Ends the muteness of a member whose **durable** log has regained what it lost. The next write says so. */

@@ -11,7 +11,8 @@ import { onElectionTimeout, onPreVoteResponse, onVoteResponse } from "./election
 import { onPeerLost } from "./failover.ts";
 import { flushFollower, onAppendRequest, onHeartbeat } from "./follower.ts";
 import { invariant, unreachable } from "./invariant.ts";
-import { configurationOf, trimCache } from "./log.ts";
+import { configurationOf, newestConfiguration, trimCache } from "./log.ts";
+import { continueMembership, requestMembership } from "./membership.ts";
 import type { AppendRequest, Heartbeat, Message } from "./messages.ts";
 import { post } from "./outbox.ts";
 import { onPersisted } from "./persisted.ts";
@@ -28,7 +29,7 @@ import { flushLeader, onAppendResponse, onHeartbeatResponse, onLoaded, propose }
 import { becomeFollower } from "./roles.ts";
 import type { LeadingState, RaftState } from "./state.ts";
 import { advanceClock, nextDeadlineMs, restartTimers } from "./timers.ts";
-import { asIndex, asTerm, type Index, type MemberId } from "./types.ts";
+import { asIndex, asTerm, type ConfigurationAt, type Index, type MemberId } from "./types.ts";
 import { onPreVoteRequest, onVoteRequest } from "./vote.ts";
 
 export function step(state: RaftState, event: Event, nowMs: number): void {
@@ -45,6 +46,9 @@ export function step(state: RaftState, event: Event, nowMs: number): void {
       break;
     case "proposed":
       propose(state, event.id, event.entry, event.data);
+      break;
+    case "membershipRequested":
+      requestMembership(state, event.id, event.changes, event.ifIndex);
       break;
     case "readRequested":
       requestRead(state, event.id);
@@ -166,6 +170,7 @@ function refuseHeartbeat(state: RaftState, to: MemberId, heartbeat: Heartbeat): 
 
 /** Ends the turn: sends what is due, starts a write if none is out, and hands everything over. */
 export function takeEffects(state: RaftState): Effects {
+  if (state.leading !== undefined) continueMembership(state, state.leading);
   if (state.leading !== undefined) flushLeader(state, state.leading);
   else {
     flushFollower(state);
@@ -180,6 +185,8 @@ export function takeEffects(state: RaftState): Effects {
     commitIndex: state.commitIndex,
     proposals: outbox.proposals,
     reads: outbox.reads,
+    memberships: outbox.memberships,
+    configuration: configurationChange(state),
     roleChange: roleChange(state),
     nextDeadlineMs: state.toldDeadlineMs,
   };
@@ -187,6 +194,7 @@ export function takeEffects(state: RaftState): Effects {
   outbox.loads = [];
   outbox.proposals = [];
   outbox.reads = [];
+  outbox.memberships = [];
   trimMemory(state);
   return effects;
 }
@@ -197,6 +205,13 @@ function roleChange(state: RaftState): RoleChange | undefined {
   if (told.role === role && told.term === term && told.leader === leader) return undefined;
   outbox.toldRole = { role, term, leader };
   return outbox.toldRole;
+}
+
+function configurationChange({ log, outbox }: RaftState): ConfigurationAt | undefined {
+  const newest = newestConfiguration(log);
+  if (newest === outbox.toldConfiguration) return undefined;
+  outbox.toldConfiguration = newest;
+  return newest;
 }
 
 /**

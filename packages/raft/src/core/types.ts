@@ -36,18 +36,32 @@ export interface Entry {
   readonly data: Uint8Array;
 }
 
-/** A voting member: its identity and the `ws://host:port` address that it is reached at. */
+/** A member: its identity and the `ws://host:port` address that it is reached at. */
 export interface Member {
   readonly id: MemberId;
   readonly address: string;
 }
 
+/** A member that is sent the log and does not vote. */
+export interface Learner extends Member {
+  /** It becomes a voter as soon as it has caught up: the intent outlives the leader that was asked for it. */
+  readonly promotes: boolean;
+  /** The voter that leaves in the change that promotes this one. */
+  readonly replaces: MemberId | undefined;
+}
+
 /**
- * Who votes. Quorums are always taken over a `Configuration`, never over a count, so that a joint configuration is a
- * change of this type and of `quorum.ts` alone.
+ * Who belongs to the cluster, and who votes. Quorums are always taken over a `Configuration` (quorum.ts), never over
+ * a count.
  */
 export interface Configuration {
   readonly voters: readonly Member[];
+  /**
+   * The voters before the change, while it is joint: then every decision needs a majority of both lists
+   * (Dissertation §4.3). Empty otherwise. One that will be a learner is in `learners` already.
+   */
+  readonly outgoing: readonly Member[];
+  readonly learners: readonly Learner[];
 }
 
 /** A configuration and the index of the entry that set it; index 0 is the configuration of birth. */

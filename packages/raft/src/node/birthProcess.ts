@@ -8,6 +8,7 @@
  * Messages may be lost: whatever is not answered is asked again.
  */
 import { unreachable } from "../core/invariant.ts";
+import { votersOnly } from "../core/quorum.ts";
 import { type Configuration, type Member, type MemberId, type NodeId, nodeIdOf } from "../core/types.ts";
 import type { BirthMessage, PeerAddress } from "../ports/birthMessages.ts";
 import { type Birth, type LogStore, type Random, randomHex } from "../ports/index.ts";
@@ -145,7 +146,7 @@ export class BirthProcess {
       if (id === undefined) return;
       voters.push({ id, address });
     }
-    this.#bear({ clusterId: randomHex(random, 32), configuration: { voters } });
+    this.#bear({ clusterId: randomHex(random, 32), configuration: votersOnly(voters) });
   }
 
   /** Acknowledged whenever it is said again; the first time it may be lost with whoever said it. */

@@ -3,7 +3,7 @@
  *
  * Lists are bounded and name each node once: a configuration with a voter twice would count a vote twice.
  */
-import { type Configuration, type Member, type PeerMessage, unreachable } from "@quorate/raft";
+import { type Configuration, type Member, type PeerMessage, unreachable, votersOnly } from "@quorate/raft";
 import { maxListedNodes, maxReasonLength } from "../limits.ts";
 import { asText, isAddress, isClusterId, isListOf, isMember, isNode, isText, isTuple } from "./fields.ts";
 import { tags } from "./tags.ts";
@@ -80,7 +80,7 @@ function readConfiguration(value: unknown): Configuration | undefined {
   const isPair = (item: unknown): item is Pair<Member["id"]> =>
     isTuple(item, 2) && isMember(item[0]) && isAddress(item[1]);
   if (!isListOf(value, maxListedNodes, isPair) || !namesEachOnce(value)) return undefined;
-  return value.length === 0 ? undefined : { voters: value.map(([id, address]) => ({ id, address })) };
+  return value.length === 0 ? undefined : votersOnly(value.map(([id, address]) => ({ id, address })));
 }
 
 function namesEachOnce(pairs: readonly Pair<string>[]): boolean {
