@@ -347,8 +347,16 @@ export class RunningNode<Result> implements RaftNode<Result> {
   }
 }
 
+const birthKinds: ReadonlySet<string> = new Set<BirthMessage["kind"]>([
+  "birthQuery",
+  "birthPromise",
+  "birthRefusal",
+  "birthNotice",
+  "birthAck",
+]);
+
 function isBirthMessage(message: PeerMessage): message is BirthMessage {
-  return message.kind.startsWith("birth");
+  return birthKinds.has(message.kind);
 }
 
 function asStopReason(error: unknown): QuorateError {

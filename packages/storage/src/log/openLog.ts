@@ -35,7 +35,7 @@ import { positionAt } from "./readEntries.ts";
 import { outcomeSentence, planRecovery, type Recovery } from "./recovery.ts";
 import { restoredState } from "./restoredState.ts";
 import { encodeSlot } from "./slot.ts";
-import { newbornRecord, type Position, type StateRecord } from "./stateRecord.ts";
+import { encodeStateRecord, newbornRecord, type Position, type StateRecord } from "./stateRecord.ts";
 import { type Stores, writeWitness, writeWitnessed } from "./witness.ts";
 
 export interface LogOptions {
@@ -108,7 +108,7 @@ async function create({ nodeId, random }: LogOptions, { batches, slots }: Stores
 
 /** What both slots hold before a directory's first opening. */
 export function newbornSlots(nodeId: NodeId, incarnation: string): readonly [Uint8Array, Uint8Array] {
-  const content = encodeSlot(newbornRecord(memberId(nodeId, incarnation)));
+  const content = encodeSlot(encodeStateRecord(newbornRecord(memberId(nodeId, incarnation))));
   return [content, content];
 }
 

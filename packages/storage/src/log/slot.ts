@@ -4,7 +4,7 @@
  * A byte that flips then costs one copy and not the slot, and with it the node's voice. A write that was
  * torn between the copies leaves one of them new: its batch was durable before, so what it says is true.
  */
-import { decodeStateRecord, encodeStateRecord, type StateRecord } from "./stateRecord.ts";
+import { decodeStateRecord, type StateRecord } from "./stateRecord.ts";
 
 export const slotBytes = 4096;
 const copyBytes = slotBytes / 2;
@@ -16,8 +16,8 @@ export function slotOf(k: number): 0 | 1 {
   return k % 2 === 0 ? 0 : 1;
 }
 
-export function encodeSlot(record: StateRecord): Uint8Array {
-  const bytes = encodeStateRecord(record);
+/** `bytes`: a state record, encoded. */
+export function encodeSlot(bytes: Uint8Array): Uint8Array {
   if (bytes.length > copyBytes)
     throw new RangeError(`A state record of ${bytes.length} bytes fits in no slot.`);
   const slot = Buffer.alloc(slotBytes);

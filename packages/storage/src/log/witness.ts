@@ -23,10 +23,10 @@ export async function writeWitnessed(
 ): Promise<void> {
   const value = encodeStateRecord(record);
   await batches.write([...operations, { kind: "put", key: recordKey, value }]);
-  await slots.write(slotOf(record.k), encodeSlot(record));
+  await slots.write(slotOf(record.k), encodeSlot(value));
 }
 
 /** Makes up for a witness that a crash prevented. */
 export async function writeWitness({ slots }: Stores, record: StateRecord): Promise<void> {
-  await slots.write(slotOf(record.k), encodeSlot(record));
+  await slots.write(slotOf(record.k), encodeSlot(encodeStateRecord(record)));
 }
