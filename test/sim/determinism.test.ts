@@ -27,6 +27,7 @@ describe("a simulation", () => {
   it("never asks for real time or real chance", async () => {
     const calls: string[] = [];
     for (const name of ["setTimeout", "setInterval", "setImmediate"]) trap(globalThis, name, calls);
+    trap(process, "nextTick", calls);
     trap(Date, "now", calls);
     trap(Math, "random", calls);
     trap(performance, "now", calls);

@@ -24,7 +24,9 @@ export interface SlotWrite {
 
 export const slotBytes = 4_096;
 
+/** A slot's bytes are never written to once they are there: what is whole is taken as it is. */
 function wholeSlot(content: Uint8Array): Uint8Array {
+  if (content.length === slotBytes) return content;
   const slot = new Uint8Array(slotBytes);
   slot.set(content);
   return slot;

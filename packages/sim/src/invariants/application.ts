@@ -2,7 +2,7 @@
  * State-machine safety: every member applies the same entries, each once, in order, with the same results.
  */
 import type { Entry } from "@quorate/raft";
-import { mixBytes, mixNumber, mixText } from "../world/chance.ts";
+import { mixBytes, mixText, mixValue } from "../world/mix.ts";
 import type { History, MemberHistory } from "./history.ts";
 
 export interface AppliedEntry {
@@ -40,7 +40,7 @@ export class Application {
       );
     }
     const dataHash = mixBytes(mixText(7, entry.kind), entry.data);
-    const resultHash = hashValue(11, result);
+    const resultHash = mixValue(11, result);
     const first = this.applied[entry.index - 1];
     if (first === undefined) {
       this.applied[entry.index - 1] = { term: entry.term, dataHash, resultHash };
@@ -53,29 +53,4 @@ export class Application {
       );
     }
   }
-}
-
-/** A hash of plain data, by structure. */
-export function hashValue(hash: number, value: unknown): number {
-  switch (typeof value) {
-    case "string":
-      return mixText(mixNumber(hash, 1), value);
-    case "number":
-      return mixNumber(mixNumber(hash, 2), value * 8);
-    case "boolean":
-      return mixNumber(hash, value ? 3 : 4);
-    case "object":
-      break;
-    default:
-      return mixNumber(hash, 5);
-  }
-  if (value === null) return mixNumber(hash, 6);
-  if (value instanceof Uint8Array) return mixBytes(mixNumber(hash, 7), value);
-  let mixed = mixNumber(hash, 8);
-  if (Array.isArray(value)) {
-    for (const item of value) mixed = hashValue(mixed, item);
-    return mixed;
-  }
-  for (const [key, item] of Object.entries(value)) mixed = hashValue(mixText(mixed, key), item);
-  return mixed;
 }

@@ -10,11 +10,11 @@ import type { Entry, LogStore, MemberId, StateMachine, Transport } from "@quorat
 import type { CoreObserver } from "@quorate/raft/internal";
 import { Application } from "./application.ts";
 import { checkCommit } from "./commits.ts";
+import { CoreStep } from "./coreStep.ts";
 import { born, reopened, writeDurable, writeStarted } from "./disk.ts";
 import { checkRole } from "./elections.ts";
 import type { History, MemberHistory } from "./history.ts";
 import { checkSending } from "./messages.ts";
-import { describeEvent, describeState } from "./words.ts";
 
 export class Checks {
   readonly history: History;
@@ -51,7 +51,7 @@ export class Checks {
         history.trace.observer?.stepped(name, state);
       },
       stepped: (state, event) => {
-        history.trace.note(name, `${describeEvent(event)} ⇒ ${describeState(state)}`);
+        history.trace.note(name, new CoreStep(event, state));
         checkRole(history, member, state);
         checkCommit(history, member, state, event);
         history.trace.observer?.stepped(name, state, event);

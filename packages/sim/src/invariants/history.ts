@@ -5,7 +5,7 @@
  * was sent, written, committed and applied. The first violation is kept, and ends the run.
  */
 import type { Floor, Index, MemberId, Persist, RaftState, Term } from "@quorate/raft";
-import { mixBytes, mixNumber, mixText } from "../world/chance.ts";
+import { mixBytes, mixNumber, mixText } from "../world/mix.ts";
 import type { Timeline } from "../world/timeline.ts";
 import type { Trace } from "../world/trace.ts";
 

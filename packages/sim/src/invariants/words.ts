@@ -1,13 +1,13 @@
 /** Events and states in a few words, for the trace: one line an event. */
-import type { Event, Message, PeerMessage, RaftState } from "@quorate/raft";
+import type { Event, Message, PeerMessage } from "@quorate/raft";
+import type { StateSummary } from "./coreStep.ts";
 
-export function describeState(state: RaftState): string {
-  const { role, currentTerm, commitIndex, appliedIndex, log, disk } = state;
-  const vote = state.vote === undefined ? "" : ` vote ${short(state.vote)}`;
-  const mute = state.floor === undefined ? "" : " mute";
+export function describeState(state: StateSummary): string {
+  const { role, term, vote, isMute, appliedIndex, commitIndex, durableIndex, lastIndex } = state;
+  const votes = vote === undefined ? "" : ` vote ${short(vote)}`;
   return (
-    `${role} t${currentTerm}${vote}${mute} applied ${appliedIndex} commit ${commitIndex} ` +
-    `durable ${disk.durableIndex} last ${log.lastIndex}`
+    `${role} t${term}${votes}${isMute ? " mute" : ""} applied ${appliedIndex} commit ${commitIndex} ` +
+    `durable ${durableIndex} last ${lastIndex}`
   );
 }
 

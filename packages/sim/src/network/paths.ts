@@ -55,7 +55,7 @@ export class Paths {
   }
 
   isCut(from: string, to: string): boolean {
-    return this.cuts.has(pathKey(from, to));
+    return this.cuts.size > 0 && this.cuts.has(pathKey(from, to));
   }
 
   /** Since when the connection between two hosts has had a cut direction; undefined: it is whole. */
@@ -109,7 +109,7 @@ export class Paths {
 
   fate(from: string, to: string): Fate {
     const { loss, duplication, lateReplay } = this.temper;
-    const extra = this.extraLoss.get(pathKey(from, to)) ?? 0;
+    const extra = this.extraLoss.size === 0 ? 0 : (this.extraLoss.get(pathKey(from, to)) ?? 0);
     const isLost = this.chance.fraction() < Math.max(loss, extra);
     const isRepeated = this.chance.fraction() < duplication;
     const isReplayed = this.chance.fraction() < lateReplay;

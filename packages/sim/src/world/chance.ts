@@ -5,6 +5,7 @@
  * another. Only integer arithmetic and + − × ÷ are used: the same seed gives the same run on every machine.
  */
 import type { Random } from "@quorate/raft";
+import { mixNumber, mixText } from "./mix.ts";
 
 export interface Chance extends Random {
   /** In [0, 1), a multiple of 2^-32. */
@@ -19,25 +20,6 @@ export interface Chance extends Random {
   shuffled<T>(list: readonly T[]): T[];
   /** Exponentially distributed with this mean, cut at 20 times the mean. */
   exponential(mean: number): number;
-}
-
-/** FNV-1a over UTF-16 code units; also the rolling hash of traces. */
-export function mixText(hash: number, text: string): number {
-  let mixed = hash;
-  for (let at = 0; at < text.length; at += 1) mixed = Math.imul(mixed ^ text.charCodeAt(at), 0x01000193);
-  return mixed >>> 0;
-}
-
-export function mixNumber(hash: number, value: number): number {
-  const low = Math.imul(hash ^ (value | 0), 0x85ebca6b);
-  const high = Math.imul(low ^ (low >>> 13) ^ ((value / 0x1_0000_0000) | 0), 0xc2b2ae35);
-  return (high ^ (high >>> 16)) >>> 0;
-}
-
-export function mixBytes(hash: number, bytes: Uint8Array): number {
-  let mixed = hash ^ bytes.length;
-  for (let at = 0; at < bytes.length; at += 1) mixed = Math.imul(mixed ^ (bytes[at] as number), 0x01000193);
-  return mixed >>> 0;
 }
 
 /** Natural logarithm of `value` in (0, 1], by halving and a series: Math.log may differ between engines. */

@@ -1,11 +1,25 @@
 /**
- * What happened, one line an event: all of it in a rolling hash, the last lines as text.
+ * What happened, one line an event: all of it in a rolling hash, the last lines for people.
  *
- * Two runs of one seed must give the same hash. Lines are for people; nothing reads them back.
+ * Two runs of one seed must give the same hash. The words of a line are made when somebody reads them, which is hardly
+ * ever: making them for every event would take longer than the events. Nothing reads lines back.
  */
 import type { RunObserver } from "../recording/runObserver.ts";
-import { mixBytes, mixNumber, mixText } from "./chance.ts";
+import { mixBytes, mixNumber, mixText } from "./mix.ts";
 import type { Timeline } from "./timeline.ts";
+
+/** A line that is kept as data, which must not change any more. */
+export interface TraceLine {
+  /** Mixes in everything that the words tell. */
+  mix(hash: number): number;
+  words(): string;
+}
+
+interface Noted {
+  readonly atMs: number;
+  readonly who: string;
+  readonly what: string | TraceLine;
+}
 
 export class Trace {
   /** Lines noted so far. */
@@ -13,7 +27,7 @@ export class Trace {
   /** Whoever records the run; it is shown what happens, and changes none of it. */
   observer: RunObserver | undefined;
   private hash = 0x811c9dc5;
-  private readonly ring: string[] = [];
+  private readonly ring: Noted[] = [];
   private readonly kept: number;
   private readonly timeline: Timeline;
   private readonly listener: ((line: string) => void) | undefined;
@@ -25,12 +39,14 @@ export class Trace {
   }
 
   /** `who` is a node, a client or a part of the world. */
-  note(who: string, what: string): void {
-    this.hash = mixText(mixText(mixNumber(this.hash, this.timeline.nowMs * 8), who), what);
-    const line = `${this.timeline.nowMs.toFixed(3).padStart(12)}  ${who.padEnd(4)} ${what}`;
-    this.ring[this.count % this.kept] = line;
+  note(who: string, what: string | TraceLine): void {
+    const atMs = this.timeline.nowMs;
+    const before = mixText(mixNumber(this.hash, atMs * 8), who);
+    this.hash = typeof what === "string" ? mixText(before, what) : what.mix(before);
+    const noted = { atMs, who, what };
+    if (this.kept > 0) this.ring[this.count % this.kept] = noted;
     this.count += 1;
-    this.listener?.(line);
+    this.listener?.(textOf(noted));
   }
 
   /** Bytes count for the hash without a line of their own. */
@@ -44,6 +60,15 @@ export class Trace {
 
   lastLines(): readonly string[] {
     const from = this.count % this.kept;
-    return [...this.ring.slice(this.count < this.kept ? this.count : from), ...this.ring.slice(0, from)];
+    const last = [
+      ...this.ring.slice(this.count < this.kept ? this.count : from),
+      ...this.ring.slice(0, from),
+    ];
+    return last.map(textOf);
   }
+}
+
+function textOf({ atMs, who, what }: Noted): string {
+  const words = typeof what === "string" ? what : what.words();
+  return `${atMs.toFixed(3).padStart(12)}  ${who.padEnd(4)} ${words}`;
 }

@@ -11,8 +11,12 @@ import { SimulatedProcess } from "./process.ts";
 import { Timeline } from "./timeline.ts";
 import { Trace } from "./trace.ts";
 
-/** Taken before anything can replace it: the one real thing that a simulation waits for. */
+/** Taken before anything can replace them: the real things that a simulation waits for. */
 const nextMacrotask = setImmediate;
+const nextTick = process.nextTick;
+
+/** So often the process may see to what else it has: signals, other threads, a progress line. */
+const eventsBetweenMacrotasks = 256;
 
 export class World {
   readonly seed: number;
@@ -47,18 +51,26 @@ export class World {
   /** Lets things happen until `untilMs`, or until `isDone` after an event. */
   async run(untilMs: number, isDone: () => boolean = () => false): Promise<void> {
     // What the caller has begun belongs to this moment, not to that of the next event.
-    await promisesFollowed();
+    await new Promise<void>(macrotask);
     while (!isDone()) {
       const run = this.timeline.next(untilMs);
       if (run === undefined) return;
       this.events += 1;
       run();
-      await promisesFollowed();
+      await new Promise<void>(this.events % eventsBetweenMacrotasks === 0 ? macrotask : tick);
     }
   }
 }
 
 /** The event loop comes to its check phase only when no promise is left to follow. */
-function promisesFollowed(): Promise<void> {
-  return new Promise((resolve) => nextMacrotask(resolve));
+function macrotask(done: () => void): void {
+  nextMacrotask(done);
+}
+
+/**
+ * Asked for while promises are being followed, as behind an `await`, a tick comes when none is left too, and without
+ * a round through the event loop, which costs more than most events.
+ */
+function tick(done: () => void): void {
+  nextTick(done);
 }
