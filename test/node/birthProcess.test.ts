@@ -132,6 +132,35 @@ describe("the birth of a cluster", () => {
     ]);
   });
 
+  it("promises nothing to a late question while it is being born", async () => {
+    const nursery = new Nursery();
+    const [founder, node] = ["a", "b"].map((name) => nursery.add(name, ["a", "b"])) as [Node, Node];
+    nursery.linkAll();
+    const { bear, promise } = node.log;
+    const asked: MemberId[] = [];
+    let written = (): void => {};
+    const whenWritten = new Promise<void>((resolve) => {
+      written = resolve;
+    });
+    node.log.bear = async (birth) => {
+      await whenWritten;
+      return bear(birth);
+    };
+    node.log.promise = (to) => {
+      asked.push(to);
+      return promise(to);
+    };
+    await nursery.deliver();
+    expect(asked).toEqual([founder.member]);
+    const peers = ["a", "b"].map((name) => ({ nodeId: name as NodeId, address: `ws://${name}` }));
+    node.process.received(founder.member, { kind: "birthQuery", peers });
+    expect(asked).toHaveLength(1);
+    written();
+    await nursery.deliver();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(clusterIdOf(node)).toBe(clusterIdOf(founder));
+  });
+
   it("founds a cluster of one at once", async () => {
     const nursery = new Nursery();
     const node = nursery.add("a", ["a"]);

@@ -102,6 +102,8 @@ export class BirthProcess {
 
   #answer(founder: MemberId, theirs: readonly PeerAddress[]): void {
     const { log, peers, send, failed } = this.#ports;
+    // A late question: the notice has overtaken it, and there is nothing to promise any more.
+    if (this.#bearing && log.standing.kind === "unborn") return;
     const reason = this.#reasonAgainst(founder, theirs);
     if (reason !== undefined) {
       send(founder, { kind: "birthRefusal", reason });
