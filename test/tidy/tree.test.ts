@@ -29,6 +29,11 @@ describe("the tree", () => {
     expect(loadedWith("packages/sim/src/index.ts", new Set(["ws", "level"]), files)).toEqual([]);
   });
 
+  it("loads fast-check with the simulator's property tests alone", () => {
+    expect(loadedWith("packages/sim/src/index.ts", new Set(["fast-check"]), files)).toEqual([]);
+    expect(loadedWith("packages/sim/src/property/index.ts", new Set(["fast-check"]), files)).not.toEqual([]);
+  });
+
   it("loads no native module with the client", () => {
     expect(loadedWith("packages/client/src/index.ts", new Set(["level"]), files)).toEqual([]);
   });

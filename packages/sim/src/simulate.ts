@@ -5,6 +5,7 @@
  * The same seed and options give the same trace hash, and so does the schedule that the run leaves. Must never touch
  * real time or chance.
  */
+import { QuorateError } from "@quorate/raft";
 import { drawFault } from "./faults/draw.ts";
 import type { Profile } from "./faults/profile.ts";
 import type { Violation } from "./invariants/history.ts";
@@ -62,7 +63,7 @@ export async function simulate(options: SimulationOptions | ReplayOptions): Prom
   const durationMs = enough ? world.timeline.nowMs : untilMs;
   const recovers = given?.recovers ?? true;
   if (history.violations.length === 0 && recovers) await checkRecovery(simulation);
-  const { seed, nodes, layer = "store" } = settings;
+  const { seed, nodes, layer = settings.machine === undefined ? "store" : "raft" } = settings;
   const version: typeof scheduleVersion = scheduleVersion;
   const faults = simulation.nemesis.struck;
   const schedule = { version, seed, nodes, layer, profile, durationMs, recovers, faults, operations };
@@ -72,7 +73,13 @@ export async function simulate(options: SimulationOptions | ReplayOptions): Prom
 function settingsOf(options: SimulationOptions | ReplayOptions): SimulationOptions {
   if (!("schedule" in options)) return options;
   const { schedule, ...rest } = options;
-  const { seed, nodes, layer, profile, durationMs } = schedule;
+  const { seed, nodes, layer, profile, durationMs, operations } = schedule;
+  if (rest.machine === undefined && operations?.some(({ operation }) => operation.kind === "command")) {
+    throw new QuorateError(
+      "INVALID_OPTIONS",
+      "The schedule holds commands for a machine of its own: give that machine along with it, { schedule, machine }.",
+    );
+  }
   return { ...rest, seed, nodes, layer, profile, durationMs };
 }
 

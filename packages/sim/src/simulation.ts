@@ -2,14 +2,18 @@
  * A run in progress: the world, the cluster in it, its faults and its clients. `simulate` drives one from a seed;
  * scenarios drive theirs by hand.
  */
-import { raftAssembly, storeAssembly } from "./cluster/assembly.ts";
+import { QuorateError } from "@quorate/raft";
+import { type Assembly, machineAssembly, raftAssembly, storeAssembly } from "./cluster/assembly.ts";
 import { SimulatedCluster } from "./cluster/cluster.ts";
 import type { FaultyCluster } from "./faults/faultyCluster.ts";
 import { Nemesis } from "./faults/nemesis.ts";
 import { drawProfile, type Profile } from "./faults/profile.ts";
 import { Checks } from "./invariants/checks.ts";
 import { History } from "./invariants/history.ts";
+import type { MachineUnderTest } from "./machine/machineUnderTest.ts";
+import { Replicas } from "./machine/replicas.ts";
 import type { RunRecorder } from "./recording/runRecorder.ts";
+import { CommandWorkload } from "./workload/commandClients.ts";
 import { SerialWorkload } from "./workload/serials.ts";
 import { StoreWorkload } from "./workload/storeClients.ts";
 import type { Workload } from "./workload/workload.ts";
@@ -25,6 +29,8 @@ export interface WorldOptions {
    * nothing above Raft, which is faster.
    */
   readonly layer?: "raft" | "store";
+  /** A state machine of yours in place of the layer's own; the layer is then `raft`. */
+  readonly machine?: MachineUnderTest;
   /** Overrides what the seed would draw. */
   readonly profile?: Partial<Profile>;
   /** Lines of the trace kept for a failure. Default 200. */
@@ -46,22 +52,45 @@ export interface Simulation<Cluster extends FaultyCluster = SimulatedCluster> {
 }
 
 export function openSimulation(options: WorldOptions): Simulation {
-  const { seed, nodes, layer = "store", keptLines = 200, onLine } = options;
+  const { seed, nodes, keptLines = 200, onLine } = options;
   const world = new World(seed, { keptLines, ...(onLine === undefined ? {} : { onLine }) });
   const profile: Profile = { ...drawProfile(world.chance("profile")), ...options.profile };
   const history = new History(world.timeline, world.trace);
-  const assembly = layer === "raft" ? raftAssembly(profile.options) : storeAssembly(profile.options);
+  const { assembly, workloadOf } = occupantsOf(options, profile, history);
   const cluster = new SimulatedCluster(world, new Checks(history), nodes, assembly);
   world.paths.temper = profile.wire;
   for (const host of cluster.hosts) host.temper.meanLatencyMs = profile.meanDiskLatencyMs;
   const nemesis = new Nemesis(cluster, profile.meanDiskLatencyMs);
-  const workload =
-    layer === "raft"
-      ? new SerialWorkload(cluster, profile.readShare)
-      : new StoreWorkload(cluster, profile.readShare);
+  const workload = workloadOf(cluster);
   const simulation = { world, cluster, history, nemesis, workload, profile };
   options.recorder?.attach(simulation);
   return simulation;
+}
+
+interface Occupants {
+  readonly assembly: Assembly;
+  readonly workloadOf: (cluster: SimulatedCluster) => Workload;
+}
+
+/** What runs on the hosts, and the clients that know how to speak to it. */
+function occupantsOf({ layer, machine }: WorldOptions, profile: Profile, history: History): Occupants {
+  const { options, readShare } = profile;
+  if (machine !== undefined) {
+    if (layer === "store") {
+      throw new QuorateError(
+        "INVALID_OPTIONS",
+        'A machine of yours takes the place of the store: leave layer out, or say layer: "raft".',
+      );
+    }
+    const replicas = new Replicas(machine, history);
+    return {
+      assembly: machineAssembly(options, replicas),
+      workloadOf: (cluster) => new CommandWorkload(cluster, machine, replicas),
+    };
+  }
+  return layer === "raft"
+    ? { assembly: raftAssembly(options), workloadOf: (cluster) => new SerialWorkload(cluster, readShare) }
+    : { assembly: storeAssembly(options), workloadOf: (cluster) => new StoreWorkload(cluster, readShare) };
 }
 
 /** Runs until `isDone` (then true), for `durationMs` at most, or until something is violated. */

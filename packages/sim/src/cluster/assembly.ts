@@ -1,6 +1,7 @@
 /**
  * What runs in a node's process: the shipped runtime, log store and links over simulated ports, with the whole store
- * on top (`storeAssembly`) or with nothing but a list of serials (`raftAssembly`).
+ * on top (`storeAssembly`), with nothing but a list of serials (`raftAssembly`) or with a machine of the user's
+ * (`machineAssembly`).
  *
  * The log store and the machine are looked at by the checks on their way; nothing else is put between.
  */
@@ -13,12 +14,14 @@ import {
   type RaftNode,
   type RaftOptions,
   type Random,
+  type StateMachine,
   startNode,
 } from "@quorate/raft";
 import { openLog } from "@quorate/storage/internal";
 import { createTransport } from "@quorate/transport/links";
 import { openDirectory } from "../disk/stores.ts";
 import type { MemberHistory } from "../invariants/history.ts";
+import type { Replica, Replicas } from "../machine/replicas.ts";
 import type { SimulatedProcess } from "../world/process.ts";
 import type { World } from "../world/world.ts";
 import type { SimulatedCluster, SimulatedHost } from "./cluster.ts";
@@ -31,8 +34,9 @@ export interface RunningNode {
   /** Equal on nodes whose machines are equal. */
   digest(): string;
   close(): Promise<void>;
-  /** Set by `raftAssembly` and by `storeAssembly`, respectively. */
+  /** Set by `raftAssembly`, `machineAssembly` and `storeAssembly`, respectively. */
   readonly list?: { readonly raft: RaftNode<Listed>; readonly machine: ListMachine };
+  readonly replica?: Replica;
   readonly store?: AssembledNode;
 }
 
@@ -73,41 +77,71 @@ async function openPorts(
   };
 }
 
+/** A node with nothing above Raft but this machine. */
+async function startBare<Result>(
+  cluster: SimulatedCluster,
+  host: SimulatedHost,
+  process: SimulatedProcess,
+  options: RaftOptions,
+  wrapped: (member: MemberHistory) => StateMachine<Result>,
+): Promise<{ raft: RaftNode<Result>; closed: Promise<void>; close: () => Promise<void> }> {
+  const { log, member, network, random, logger } = await openPorts(cluster, host, process);
+  const { clock } = process;
+  const transport = createTransport({ network, clock, random, logger });
+  const raft = startNode<Result>({
+    nodeId: host.name,
+    peers: cluster.peers,
+    address: host.address,
+    log,
+    transport: cluster.checks.transport(transport, member),
+    machine: wrapped(member),
+    clock,
+    random,
+    options,
+    logger,
+    observer: cluster.checks.observer(host.name, member),
+  });
+  const listener = await network.listen(host.address, (hello) =>
+    hello.role === "peer"
+      ? transport.accept(hello)
+      : { kind: "refuse", code: "ROLE", reason: "Only peers are spoken to here." },
+  );
+  return {
+    raft,
+    closed: raft.closed,
+    async close() {
+      await raft.close();
+      await listener.close();
+    },
+  };
+}
+
 export function raftAssembly(options: RaftOptions): Assembly {
   return {
     async start(cluster, host, process) {
-      const { log, member, network, random, logger } = await openPorts(cluster, host, process);
-      const { clock } = process;
-      const transport = createTransport({ network, clock, random, logger });
       const machine = listMachine();
-      const raft = startNode<Listed>({
-        nodeId: host.name,
-        peers: cluster.peers,
-        address: host.address,
-        log,
-        transport: cluster.checks.transport(transport, member),
-        machine: cluster.checks.machine(machine, member),
-        clock,
-        random,
-        options,
-        logger,
-        observer: cluster.checks.observer(host.name, member),
-      });
-      const listener = await network.listen(host.address, (hello) =>
-        hello.role === "peer"
-          ? transport.accept(hello)
-          : { kind: "refuse", code: "ROLE", reason: "Only peers are spoken to here." },
+      const bare = await startBare(cluster, host, process, options, (member) =>
+        cluster.checks.machine(machine, member),
       );
-      return {
-        raft,
-        list: { raft, machine },
-        closed: raft.closed,
-        digest: () => machine.serials.join(),
-        async close() {
-          await raft.close();
-          await listener.close();
-        },
-      };
+      return { ...bare, list: { raft: bare.raft, machine }, digest: () => machine.serials.join() };
+    },
+  };
+}
+
+export function machineAssembly(options: RaftOptions, replicas: Replicas): Assembly {
+  return {
+    async start(cluster, host, process) {
+      const replica = replicas.start(host.name, host.starts, host.directory.isEmpty);
+      const bare = await startBare(cluster, host, process, options, (member) => {
+        const checked = cluster.checks.machine(replica, member);
+        return {
+          apply(entry): unknown {
+            checked.apply(entry);
+            return replica.result;
+          },
+        };
+      });
+      return { ...bare, replica, digest: () => replica.digest() };
     },
   };
 }

@@ -47,11 +47,11 @@ function without(nodes: readonly string[], node: string): readonly string[] {
   return nodes.filter((other) => other !== node);
 }
 
-function between(these: readonly string[], those: readonly string[]): readonly Cut[] {
+export function between(these: readonly string[], those: readonly string[]): readonly Cut[] {
   return these.flatMap((from) => those.map((to): Cut => [from, to]));
 }
 
-function both(cuts: readonly Cut[]): readonly Cut[] {
+export function both(cuts: readonly Cut[]): readonly Cut[] {
   return cuts.flatMap(([from, to]): Cut[] => [
     [from, to],
     [to, from],

@@ -27,6 +27,8 @@ export const invariants: Readonly<Record<InvariantName, string>> = {
   "no unexpected stop": "no node stops by itself without a fault that explains it",
   liveness: "after all is healed there is a leader in time, and reads and writes go through",
   determinism: "nothing asks for real time or real chance",
+  "machine invariant": "of a machine of yours: what you say of it holds after every command",
+  linearizability: "of a machine of yours: what clients were told has one legal order, by your model",
 };
 
 /** Those that the profile `swarm` on five whole nodes reaches within 100 seeds. */

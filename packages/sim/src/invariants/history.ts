@@ -32,7 +32,9 @@ export type InvariantName =
   | "no false refusal"
   | "no unexpected stop"
   | "liveness"
-  | "determinism";
+  | "determinism"
+  | "machine invariant"
+  | "linearizability";
 
 export interface Violation {
   readonly invariant: InvariantName;

@@ -13,6 +13,7 @@ export type Check = (value: unknown) => string | undefined;
 const lengthMs: Check = between(0, 86_400_000);
 const probability: Check = between(0, 1);
 const switched: Check = (value) => (typeof value === "boolean" ? undefined : "true or false");
+const given: Check = (value) => (value === undefined ? "given" : undefined);
 const text: Check = (value) => (typeof value === "string" ? undefined : "a text");
 
 function between(from: number, to: number): Check {
@@ -68,6 +69,7 @@ export function operationChecks(
   return {
     write: { node, timeoutMs: lengthMs },
     read: { node, timeoutMs: lengthMs },
+    command: { client, command: given, timeoutMs: lengthMs },
     put: { client, key: text, conditional: switched },
     get: { client, key: text },
     leave: { client, polite: switched, silent: switched },

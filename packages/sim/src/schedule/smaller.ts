@@ -12,6 +12,7 @@ const foundAtTheEnd: ReadonlySet<InvariantName> = new Set([
   "no false refusal",
   "durability",
   "exactly once",
+  "linearizability",
 ]);
 
 /** Nothing comes after the violation, where that is one of the safety phase. */

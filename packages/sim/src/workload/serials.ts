@@ -11,6 +11,7 @@ import { encodeSerial, type Listed } from "../cluster/listMachine.ts";
 import type { History } from "../invariants/history.ts";
 import { outcomeOf } from "../recording/outcomeOf.ts";
 import type { Chance } from "../world/chance.ts";
+import { abortAfter, readAt } from "./bareReads.ts";
 import type { ClientOperation } from "./operation.ts";
 import { emptyStats, type Workload, type WorkloadStats } from "./workload.ts";
 
@@ -73,7 +74,7 @@ export class SerialWorkload implements Workload {
     this.lastSerial += 1;
     const serial = this.lastSerial;
     const ended = this.cluster.world.trace.observer?.operated(`at ${host.name}`, "write", `${serial}`);
-    const abort = this.abortAfter(host, timeoutMs);
+    const abort = abortAfter(this.cluster, host, timeoutMs);
     try {
       const applied = await list.raft.propose(encodeSerial(serial), { signal: abort.signal });
       ended?.("ok");
@@ -88,35 +89,8 @@ export class SerialWorkload implements Workload {
     }
   }
 
-  async read(host: SimulatedHost, timeoutMs: number): Promise<boolean> {
-    const list = host.running?.list;
-    if (list === undefined) return false;
-    const committed = this.history.commitIndex;
-    const acknowledged = this.acknowledgedIndex;
-    const ended = this.cluster.world.trace.observer?.operated(`at ${host.name}`, "read", "read index");
-    const abort = this.abortAfter(host, timeoutMs);
-    try {
-      const point = await list.raft.readIndex({ signal: abort.signal });
-      const seen = list.machine.appliedIndex;
-      ended?.("ok");
-      this.stats.reads += 1;
-      this.history.mark(point.asLeader ? "read by a leader" : "read by a follower");
-      this.history.require(
-        point.index >= committed && seen >= point.index && seen >= acknowledged,
-        "linearizable reads",
-        () =>
-          `${host.name} answers a read at index ${point.index} with ${seen} applied, though ${committed} were ` +
-          `committed and ${acknowledged} acknowledged before it was asked`,
-      );
-      return true;
-    } catch (error) {
-      ended?.(outcomeOf(error));
-      if (!(error instanceof QuorateError)) throw error;
-      this.stats.readsFailed += 1;
-      return false;
-    } finally {
-      abort.cancel();
-    }
+  read(host: SimulatedHost, timeoutMs: number): Promise<boolean> {
+    return readAt(this.cluster, host, timeoutMs, this.acknowledgedIndex, this.stats);
   }
 
   /** At the end, on a converged log: what was acknowledged is there, once; what failed is not. */
@@ -158,11 +132,5 @@ export class SerialWorkload implements Workload {
       this.stats.failed += 1;
       this.failed.add(serial);
     } else this.stats.unknown += 1;
-  }
-
-  private abortAfter(host: SimulatedHost, timeoutMs: number): { signal: AbortSignal; cancel: () => void } {
-    const controller = new AbortController();
-    const cancel = this.cluster.world.timeline.schedule(timeoutMs, host.process, () => controller.abort());
-    return { signal: controller.signal, cancel };
   }
 }

@@ -70,7 +70,7 @@ export class StoreWorkload implements Workload {
   }
 
   perform(operation: ClientOperation): void {
-    if (operation.kind === "read" || operation.kind === "write") return;
+    if (operation.kind !== "get" && operation.kind !== "put" && operation.kind !== "leave") return;
     const place = operation.client;
     if (operation.kind === "leave") {
       const leaving = this.clients[place];

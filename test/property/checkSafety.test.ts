@@ -1,0 +1,180 @@
+/** `checkSafety` finds what is wrong with a user's machine, tells it in a few events, and lets sound machines pass. */
+import { readSchedule, simulate, sizeOf, writeSchedule } from "@quorate/sim";
+import { CounterexampleError, checkSafety, type SafetyOptions } from "@quorate/sim/property";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Counter, counterModel, increments, RestoredCounter, requests, SessionCounter } from "./machines.ts";
+
+async function failureOf(search: Promise<unknown>): Promise<CounterexampleError> {
+  const error = await search.then(
+    (report) => new Error(`nothing was found: ${JSON.stringify(report)}`),
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof CounterexampleError)) throw error;
+  return error;
+}
+
+const restored = {
+  machine: ({ disk }: { readonly disk: Map<string, unknown> }) => new RestoredCounter(disk),
+  state: (counter: RestoredCounter) => counter.value,
+  commands: increments,
+};
+
+const sound = {
+  machine: () => new Counter(),
+  state: (counter: Counter) => counter.value,
+  commands: increments,
+};
+
+function counting(amount: (by: number) => number): SafetyOptions<{ readonly by: number }, Counter> {
+  return { ...sound, machine: () => new Counter(amount) };
+}
+
+describe("checkSafety", () => {
+  it("finds a counter that counts its log twice, and shrinks it to a command and a crash", async () => {
+    const error = await failureOf(checkSafety(restored));
+    const { path } = error.counterexample;
+    expect(error.violation.invariant).toBe("replica equality");
+    expect(error.schedule.operations?.map(({ operation }) => operation)).toEqual([
+      expect.objectContaining({ kind: "command", command: { by: 1 } }),
+    ]);
+    expect(error.schedule.faults.map(({ fault }) => fault.kind)).toEqual([expect.stringMatching(/^crash/)]);
+    expect(error.message).toMatch(
+      /^"replica equality" is violated: after entry \d+ \(\w+\) the state is 1 on/,
+    );
+    expect(error.message).toMatch(/^ +\d+ ms {2}client \d sends \{ by: 1 \}$/m);
+    expect(error.message).toContain(`checkSafety({ ...options, seed: 1, path: "${path}" })`);
+    expect(error).toMatchObject({ code: "INVARIANT_BROKEN", outcome: "none" });
+
+    const replayed = await failureOf(checkSafety({ ...restored, path }));
+    expect(replayed.schedule).toEqual(error.schedule);
+    expect(replayed.counterexample).toMatchObject({ path, attempts: 0, isReplay: true });
+    const schedule = readSchedule(writeSchedule(error.schedule));
+    const { violations } = await simulate({ schedule, machine: restored });
+    expect(violations[0]).toEqual(error.violation);
+  });
+
+  it("comes to the same case again from the same seed", async () => {
+    const search = { ...restored, seed: 4, maxAttempts: 20 };
+    const [one, again] = [await failureOf(checkSafety(search)), await failureOf(checkSafety(search))];
+    expect(again.message).toBe(one.message);
+  });
+
+  it("lets a sound counter pass, with commands that came through", async () => {
+    const report = await checkSafety({ ...sound, model: counterModel, nodes: [1, 3], runs: 25 });
+    expect(report.runs).toBe(25);
+    expect(report.acknowledged).toBeGreaterThan(50);
+  });
+
+  it.each([
+    ["Date.now", () => Date.now()],
+    ["new Date", () => new Date().getFullYear()],
+    ["Math.random", () => Math.random()],
+    ["performance.now", () => performance.now()],
+    ["crypto.randomUUID", () => crypto.randomUUID().length],
+  ])("notices a machine that asks for %s", async (name, ask) => {
+    const error = await failureOf(checkSafety(counting((by) => (by > 0 ? by + 0 * ask() : 0))));
+    expect(error.violation).toMatchObject({
+      invariant: "determinism",
+      sentence: expect.stringContaining(`asks for ${name} while it applies entry`),
+    });
+    expect(sizeOf(error.schedule)).toBe(1);
+    expect(ask()).toBeGreaterThan(0);
+  });
+
+  it("minds no date that comes from the entry", async () => {
+    const dated = counting((by) => (by > 0 ? new Date(by).getTime() : 0));
+    expect(await checkSafety({ ...dated, runs: 3 })).toMatchObject({ runs: 3 });
+  });
+
+  it("notices an answer to a repetition that the machine does not recognise any more", async () => {
+    const forgetful = {
+      machine: () => new SessionCounter(1),
+      state: (counter: SessionCounter) => counter.value,
+      commands: requests(),
+      model: counterModel,
+      retries: 3,
+    };
+    const error = await failureOf(checkSafety(forgetful));
+    expect(error.violation.invariant).toBe("linearizability");
+    expect(sizeOf(error.schedule)).toBeLessThanOrEqual(5);
+    const report = await checkSafety({ ...forgetful, machine: () => new SessionCounter(1_000), runs: 30 });
+    expect(report.runs).toBe(30);
+  });
+
+  it("takes an invariant that returns false, or throws, at its word", async () => {
+    const even = { ...sound, invariant: ({ value }: Counter) => value % 2 === 0 };
+    const odd = await failureOf(checkSafety(even));
+    expect(odd.violation.invariant).toBe("machine invariant");
+    expect(odd.schedule.operations).toMatchObject([{ operation: { command: { by: 1 } } }]);
+    const thrown = await failureOf(
+      checkSafety({
+        ...sound,
+        invariant(counter, { commands }) {
+          const sum = commands.reduce((total, { by }) => total + by, 0);
+          if (counter.value !== sum) throw new Error("the sum is wrong");
+          if (commands.length === 3) throw new Error("three at once");
+        },
+      }),
+    );
+    expect(thrown.violation.sentence).toMatch(/: three at once$/);
+    expect(sizeOf(thrown.schedule)).toBe(3);
+  });
+
+  it("says so when the same case goes well the next time", async () => {
+    let applied = 0;
+    const outside = counting((by) => {
+      applied += 1;
+      return applied === 30 ? by + 1 : by;
+    });
+    const error = await failureOf(checkSafety({ ...outside, maxAttempts: 5 }));
+    expect(error.counterexample.isRepeatable).toBe(false);
+    expect(error.message).toContain("the machine keeps something outside of itself from run to run");
+  });
+
+  it("tells of a machine that throws", async () => {
+    const broken = counting((by) => {
+      if (by === 5) throw new Error("no fives");
+      return by;
+    });
+    const error = await failureOf(checkSafety(broken));
+    expect(error.violation.invariant).toBe("no unexpected stop");
+    expect(error.violation.sentence).toContain("no fives");
+    expect(error.schedule.operations).toMatchObject([{ operation: { command: { by: 5 } } }]);
+  });
+
+  it("refuses to pass where no command came through", async () => {
+    const search = checkSafety({ ...sound, runs: 3, maxCommands: 0 });
+    await expect(search).rejects.toMatchObject({ code: "INVALID_OPTIONS" });
+  });
+
+  it("ends by its signal, with the smallest case so far if there is one", async () => {
+    const search = checkSafety({ ...sound, signal: AbortSignal.abort() });
+    await expect(search).rejects.toMatchObject({ code: "ABORTED" });
+    const controller = new AbortController();
+    const stopped = counting((by) => {
+      controller.abort();
+      return by + Math.random();
+    });
+    const error = await failureOf(checkSafety({ ...stopped, signal: controller.signal }));
+    expect(error.counterexample).toMatchObject({ attempts: 0, isSmallest: false });
+    expect(error.message).toContain("perhaps not the smallest");
+  });
+
+  it("makes no more attempts than it is allowed", async () => {
+    const { counterexample } = await failureOf(checkSafety({ ...restored, maxAttempts: 2 }));
+    expect(counterexample).toMatchObject({ attempts: 2, isSmallest: false });
+  });
+
+  it("takes commands in any encoding", async () => {
+    const bytes = {
+      machine: () => new Counter(),
+      state: (counter: Counter) => counter.value,
+      commands: fc.bigInt({ min: 1n, max: 9n }),
+      encode: (by: bigint) => new TextEncoder().encode(JSON.stringify({ by: Number(by) })),
+    };
+    expect((await checkSafety({ ...bytes, runs: 5 })).acknowledged).toBeGreaterThan(0);
+    const error = await failureOf(checkSafety({ ...bytes, invariant: ({ value }) => value < 3 }));
+    expect(error.message).toMatch(/sends [12]n[\s\S]*sends [12]n|sends 3n/);
+  });
+});
