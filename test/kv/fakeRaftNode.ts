@@ -6,12 +6,18 @@ import {
   type Applied,
   asIndex,
   asTerm,
+  type ChangeOptions,
+  type Configuration,
+  type ConfigurationAt,
+  type Index,
+  type MemberChange,
   type NodeEvent,
   type NodeStatus,
   QuorateError,
   type RaftNode,
   type ReadPoint,
   type StateMachine,
+  votersOnly,
 } from "@quorate/raft";
 import { member } from "../transport/world.ts";
 
@@ -23,6 +29,9 @@ export class FakeRaftNode implements RaftNode<CommandResult> {
   /** Decides what happens to a proposal; undefined: it is committed and applied at once. */
   onPropose: () => Promise<void> | undefined = () => undefined;
   onRead: () => Promise<void> | undefined = () => undefined;
+  onChange: () => Promise<void> | undefined = () => undefined;
+  readonly changes: { readonly changes: readonly MemberChange[]; readonly ifIndex: Index | undefined }[] = [];
+  configuration: Configuration | undefined;
   leaderAddress: string | undefined;
   readonly #machine: StateMachine<CommandResult>;
   readonly #listeners = new Set<(event: NodeEvent) => void>();
@@ -73,6 +82,15 @@ export class FakeRaftNode implements RaftNode<CommandResult> {
     for (const listener of this.#listeners) listener(event);
   }
 
+  async changeMembers(
+    changes: readonly MemberChange[],
+    { ifIndex }: ChangeOptions = {},
+  ): Promise<ConfigurationAt> {
+    this.changes.push({ changes, ifIndex });
+    await this.onChange();
+    return { index: asIndex(this.#index), configuration: this.configuration ?? votersOnly([]) };
+  }
+
   status(): NodeStatus {
     return {
       member: this.member,
@@ -86,7 +104,8 @@ export class FakeRaftNode implements RaftNode<CommandResult> {
       appliedIndex: asIndex(this.#index),
       lastIndex: asIndex(this.#index),
       durableIndex: asIndex(this.#index),
-      configuration: undefined,
+      configuration: this.configuration,
+      configurationIndex: asIndex(this.#index),
       floor: undefined,
       boot: 1,
       peers: [],

@@ -72,7 +72,13 @@ class Nursery {
   readonly queue: Parcel[] = [];
   #draws = 0;
 
-  add(name: string, list: readonly string[], incarnation = "0000000000000001"): Node {
+  /** `joins`: the cluster that it was added to; `members`: who belongs to that cluster now, beside the founders. */
+  add(
+    name: string,
+    list: readonly string[],
+    incarnation = "0000000000000001",
+    { joins, members = [] }: { joins?: string; members?: readonly MemberId[] } = {},
+  ): Node {
     const member = memberId(name as NodeId, incarnation);
     const log = fakeLog(name, incarnation);
     const complaints: string[] = [];
@@ -82,6 +88,13 @@ class Nursery {
       random: { uint32: () => ++this.#draws },
       self: member,
       peers: [...list].sort().map((nodeId) => ({ nodeId: nodeId as NodeId, address: `ws://${nodeId}` })),
+      joins,
+      isMember: (id) => {
+        const { standing } = log;
+        const isFounder =
+          standing.kind === "born" && standing.birth.configuration.voters.some((one) => one.id === id);
+        return isFounder || members.includes(id);
+      },
       send: (to, message) => this.queue.push({ from: member, to, message }),
       born: (birth) => births.push(birth),
       complain: (sentence) => complaints.push(sentence),
@@ -282,5 +295,38 @@ describe("the birth of a cluster", () => {
       }),
       { numRuns: 100 },
     );
+  });
+
+  it("is told, as it was, to a node that was added to the cluster later and waits for it", async () => {
+    const joiner = memberId("d" as NodeId, "0000000000000001");
+    const nursery = new Nursery();
+    const founder = nursery.add("a", ["a"], "0000000000000001", { members: [joiner] });
+    await nursery.deliver();
+    const clusterId = clusterIdOf(founder);
+    const joining = nursery.add("d", ["d"], "0000000000000001", { joins: clusterId! });
+    nursery.link(founder, joining);
+    await nursery.deliver();
+    expect(joining.births).toEqual(founder.births);
+    expect(clusterIdOf(joining)).toBe(clusterId);
+  });
+
+  it("is not told to a stranger, nor taken from a cluster that the node was not added to", async () => {
+    const joiner = memberId("d" as NodeId, "0000000000000001");
+    const nursery = new Nursery();
+    const knows = nursery.add("a", ["a"], "0000000000000001", { members: [joiner] });
+    const knowsNot = nursery.add("b", ["b"]);
+    await nursery.deliver();
+    const joining = nursery.add("d", ["d"], "0000000000000001", { joins: clusterIdOf(knowsNot)! });
+    nursery.link(knowsNot, joining);
+    nursery.link(knows, joining);
+    await nursery.deliver();
+    expect(joining.births).toEqual([]);
+  });
+
+  it("does not happen to a node that waits to join: it founds nothing, though its list names nobody else", async () => {
+    const nursery = new Nursery();
+    const joining = nursery.add("d", ["d"], "0000000000000001", { joins: "f".repeat(32) });
+    await nursery.deliver();
+    expect(joining.births).toEqual([]);
   });
 });

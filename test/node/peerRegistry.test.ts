@@ -107,9 +107,8 @@ describe("a peer", () => {
 
   it("is looked for where this node was told, under the name that the log knows", () => {
     const known = registry(born);
-    const configuration = born.kind === "born" ? born.birth.configuration : undefined;
-    expect(known.targets(configuration)).toEqual([{ nodeId: "b", addresses: ["ws://proxy"] }]);
+    expect(known.targets()).toEqual([{ nodeId: "b", addresses: ["ws://proxy"] }]);
     known.greeted(hello({ address: "ws://moved" }));
-    expect(known.addressOf(b, configuration)).toBe("ws://moved");
+    expect(known.addressOf(b)).toBe("ws://moved");
   });
 });

@@ -7,6 +7,7 @@ import {
   type Clock,
   isNodeId,
   type Logger,
+  maxVoters,
   type Network,
   type NodeId,
   QuorateError,
@@ -56,8 +57,6 @@ export interface ResolvedJoin {
   /** Undefined: in memory. */
   readonly dataDir: string | undefined;
 }
-
-const maxVoters = 7;
 
 export function resolveJoinOptions(options: JoinOptions): ResolvedJoin {
   const { id, dataDir, memory = false } = options;

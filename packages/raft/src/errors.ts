@@ -10,6 +10,7 @@ export type Outcome = "none" | "unknown";
 export const errorCodes = [
   "ABORTED",
   "ADDRESS_IN_USE",
+  "CHANGE_REFUSED",
   "CLOSED",
   "CONFLICT",
   "CONNECTION_FAILED",

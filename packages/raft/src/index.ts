@@ -4,6 +4,7 @@ export { type ErrorCode, type ErrorFacts, errorCodes, type Outcome, QuorateError
 export type { RaftOptions } from "./node/options.ts";
 export type {
   Applied,
+  ChangeOptions,
   NodeEvent,
   NodeStatus,
   PeerStatus,

@@ -17,6 +17,7 @@ import type {
   EntryKind,
   Floor,
   Index,
+  Member,
   MemberId,
   Term,
   TermRun,
@@ -159,6 +160,13 @@ export type MembershipOutcome =
   | { readonly kind: "appended"; readonly id: number; readonly index: Index; readonly term: Term }
   | { readonly kind: "refused"; readonly id: number; readonly reason: MembershipRefusal };
 
+export interface MembershipView {
+  /** The newest configuration in the log, committed or not. */
+  readonly inForce: ConfigurationAt;
+  /** With whom links are to be kept: who belongs to it, who may belong to it again, who is yet to be told. */
+  readonly linked: readonly Member[];
+}
+
 export interface RoleChange {
   readonly role: Role;
   readonly term: Term;
@@ -176,8 +184,8 @@ export interface Effects {
   readonly proposals: readonly ProposalOutcome[];
   readonly reads: readonly ReadOutcome[];
   readonly memberships: readonly MembershipOutcome[];
-  /** Set when the configuration in force, the newest in the log, is another than at the last effects. */
-  readonly configuration: ConfigurationAt | undefined;
+  /** Set when it changed since the last effects. */
+  readonly membership: MembershipView | undefined;
   /** Set when role, term or known leader changed since the last effects. */
   readonly roleChange: RoleChange | undefined;
   /** When the next `tick` is due. */

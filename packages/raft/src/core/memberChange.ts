@@ -5,7 +5,6 @@
  * that is not there never blocks a quorum (Dissertation §4.2.1). Nothing here knows of logs or roles.
  */
 import { unreachable } from "./invariant.ts";
-import { membersOf } from "./quorum.ts";
 import { type Configuration, type Learner, type Member, type MemberId, nodeIdOf } from "./types.ts";
 
 /** At most so many members vote, those that wait for their promotion included. */
@@ -166,10 +165,4 @@ function missingFrom(these: readonly Member[], those: readonly Member[]): number
 /** The end of a joint configuration. */
 export function leaveJoint({ voters, learners }: Configuration): Configuration {
   return { voters, outgoing: [], learners };
-}
-
-/** Members of `before` that `after` does not have. */
-export function leaversOf(before: Configuration, after: Configuration): readonly Member[] {
-  const staying = new Set(membersOf(after).map((member) => member.id));
-  return membersOf(before).filter((member) => !staying.has(member.id));
 }

@@ -9,13 +9,13 @@
 import { commitByCount } from "./commit.ts";
 import { encodeConfiguration } from "./configuration.ts";
 import type { MembershipRefusal } from "./contract.ts";
-import { newestConfiguration } from "./log.ts";
+import { configurationOf, newestConfiguration } from "./log.ts";
 import { changeMembers, leaveJoint, type MemberChange, promote, towards } from "./memberChange.ts";
 import { createProgress, type Progress } from "./progress.ts";
 import { isJoint, isVoter, membersOf } from "./quorum.ts";
 import { appendOwn, becomeFollower } from "./roles.ts";
 import type { LeadingState, RaftState } from "./state.ts";
-import type { Configuration, Index, Learner, MemberId } from "./types.ts";
+import type { Configuration, Index, Learner, Member, MemberId } from "./types.ts";
 
 /** `ifIndex` is the index of the configuration that the change was thought out for; undefined: any. */
 export function requestMembership(
@@ -50,21 +50,17 @@ function admitChange(
 /** In force from now on: all that it names are sent the log, and the quorum is another one. */
 function appendConfiguration(state: RaftState, leading: LeadingState, configuration: Configuration): Index {
   const data = encodeConfiguration(configuration);
+  const before = membersOf(configurationOf(state.log));
   const index = appendOwn(state.log, state.currentTerm, "configuration", data);
   leading.uncommittedBytes += data.length;
-  adjustPeers(state, leading, configuration, index);
+  adjustPeers(state, leading, before, index);
   return index;
 }
 
 /** Whoever comes in gets a session of its own; whoever goes is kept until it was told. */
-function adjustPeers(
-  state: RaftState,
-  leading: LeadingState,
-  configuration: Configuration,
-  index: Index,
-): void {
+function adjustPeers(state: RaftState, leading: LeadingState, before: readonly Member[], index: Index): void {
   const members = new Set<MemberId>();
-  for (const { id } of membersOf(configuration)) {
+  for (const { id } of membersOf(configurationOf(state.log))) {
     members.add(id);
     if (id === state.options.self || (leading.peers.has(id) && !leading.leaving.has(id))) continue;
     leading.leaving.delete(id);
@@ -72,7 +68,9 @@ function adjustPeers(
     leading.peers.set(id, createProgress(id, leading.session, index, state.nowMs));
   }
   for (const id of leading.peers.keys()) {
-    if (!members.has(id) && !leading.leaving.has(id)) leading.leaving.set(id, { index, untilMs: undefined });
+    const member = before.find((one) => one.id === id);
+    if (members.has(id) || leading.leaving.has(id) || member === undefined) continue;
+    leading.leaving.set(id, { member, index, untilMs: undefined });
   }
 }
 

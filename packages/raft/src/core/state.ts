@@ -8,6 +8,7 @@ import type {
   Envelope,
   Load,
   MembershipOutcome,
+  MembershipView,
   ProposalOutcome,
   ReadOutcome,
   RestoredState,
@@ -16,16 +17,17 @@ import type {
 } from "./contract.ts";
 import { createDisk, type DiskState, type HardState } from "./disk.ts";
 import { invariant } from "./invariant.ts";
-import { configurationOf, createLog, type LogState, lastTerm, newestConfiguration, termAt } from "./log.ts";
+import { configurationOf, createLog, type LogState, lastTerm, termAt } from "./log.ts";
+import { membershipView } from "./membershipView.ts";
 import type { ReadRequestId } from "./messages.ts";
 import type { Progress } from "./progress.ts";
 import { isJoint, isVoter } from "./quorum.ts";
 import { createRandom, nextBetween, type RandomState } from "./random.ts";
 import {
   asIndex,
-  type ConfigurationAt,
   type Floor,
   type Index,
+  type Member,
   type MemberId,
   reachesFloor,
   type Term,
@@ -94,11 +96,17 @@ export interface ForwardedRound {
   readonly deadlineMs: number;
 }
 
+/** A member that the configuration of `index` lacks; let go of at `untilMs` at the latest. */
+export interface Leaving {
+  readonly member: Member;
+  readonly index: Index;
+  untilMs: number | undefined;
+}
+
 export interface LeadingState {
   /** Everybody else who is sent the log: members, and those that left and are yet to be told. */
   peers: Map<MemberId, Progress>;
-  /** Those that left, by the index of the configuration that lacks them; let go of at `untilMs` at the latest. */
-  leaving: Map<MemberId, { readonly index: Index; untilMs: number | undefined }>;
+  leaving: Map<MemberId, Leaving>;
   /** Of the newest replication session; one counter for all peers, so that no session of a term repeats. */
   session: number;
   /** The entry that opened this term. Once it is committed, everything acknowledged before is. */
@@ -143,7 +151,7 @@ export interface Outbox {
   memberships: MembershipOutcome[];
   /** What was last told; a difference is told with the next effects. */
   toldRole: RoleChange;
-  toldConfiguration: ConfigurationAt;
+  toldMembership: MembershipView;
 }
 
 export function createState(options: CoreOptions, restored: RestoredState, nowMs: number): RaftState {
@@ -191,7 +199,7 @@ export function createState(options: CoreOptions, restored: RestoredState, nowMs
       reads: [],
       memberships: [],
       toldRole: { role: "follower", term: restored.term, leader: undefined },
-      toldConfiguration: newestConfiguration(log),
+      toldMembership: membershipView(log, log.boundary.index, undefined),
     },
   };
   clearReachedFloor(state);

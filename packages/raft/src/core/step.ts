@@ -5,7 +5,7 @@
  * `step` only changes the state; whatever is to leave is gathered, and `takeEffects` hands it out once a
  * turn.
  */
-import type { Effects, Event, RoleChange } from "./contract.ts";
+import type { Effects, Event, MembershipView, RoleChange } from "./contract.ts";
 import { nextWrite } from "./disk.ts";
 import { onElectionTimeout, onPreVoteResponse, onVoteResponse } from "./election.ts";
 import { onPeerLost } from "./failover.ts";
@@ -13,10 +13,11 @@ import { flushFollower, onAppendRequest, onHeartbeat } from "./follower.ts";
 import { invariant, unreachable } from "./invariant.ts";
 import { configurationOf, newestConfiguration, trimCache } from "./log.ts";
 import { continueMembership, requestMembership } from "./membership.ts";
+import { isSameView, membershipView } from "./membershipView.ts";
 import type { AppendRequest, Heartbeat, Message } from "./messages.ts";
 import { post } from "./outbox.ts";
 import { onPersisted } from "./persisted.ts";
-import { reachedByQuorum } from "./quorum.ts";
+import { membersOf, reachedByQuorum } from "./quorum.ts";
 import {
   expireForwardedReads,
   forwardReads,
@@ -29,7 +30,7 @@ import { flushLeader, onAppendResponse, onHeartbeatResponse, onLoaded, propose }
 import { becomeFollower } from "./roles.ts";
 import type { LeadingState, RaftState } from "./state.ts";
 import { advanceClock, nextDeadlineMs, restartTimers } from "./timers.ts";
-import { asIndex, asTerm, type ConfigurationAt, type Index, type MemberId } from "./types.ts";
+import { asIndex, asTerm, type Index, type MemberId } from "./types.ts";
 import { onPreVoteRequest, onVoteRequest } from "./vote.ts";
 
 export function step(state: RaftState, event: Event, nowMs: number): void {
@@ -186,7 +187,7 @@ export function takeEffects(state: RaftState): Effects {
     proposals: outbox.proposals,
     reads: outbox.reads,
     memberships: outbox.memberships,
-    configuration: configurationChange(state),
+    membership: membershipChange(state),
     roleChange: roleChange(state),
     nextDeadlineMs: state.toldDeadlineMs,
   };
@@ -207,11 +208,15 @@ function roleChange(state: RaftState): RoleChange | undefined {
   return outbox.toldRole;
 }
 
-function configurationChange({ log, outbox }: RaftState): ConfigurationAt | undefined {
-  const newest = newestConfiguration(log);
-  if (newest === outbox.toldConfiguration) return undefined;
-  outbox.toldConfiguration = newest;
-  return newest;
+/** Looked at only while something of it is open or new, for this is asked at every turn. */
+function membershipChange({ log, commitIndex, leading, outbox }: RaftState): MembershipView | undefined {
+  const { toldMembership: told } = outbox;
+  const isSettled = membersOf(told.inForce.configuration).length === told.linked.length;
+  if (isSettled && newestConfiguration(log) === told.inForce) return undefined;
+  const view = membershipView(log, commitIndex, leading?.leaving);
+  if (isSameView(told, view)) return undefined;
+  outbox.toldMembership = view;
+  return view;
 }
 
 /**

@@ -19,6 +19,10 @@ export interface BirthPorts {
   readonly self: MemberId;
   /** Every node of the cluster to be, this one included, sorted by id. */
   readonly peers: readonly PeerAddress[];
+  /** The cluster that this node was added to: it founds nothing, and takes no other birth. */
+  readonly joins: string | undefined;
+  /** Whether the configuration in force names this member. Asked of a node that is born. */
+  isMember(member: MemberId): boolean;
   send(to: MemberId, message: BirthMessage): void;
   /** The directory is a member now. Called once. */
   born(birth: Birth): void;
@@ -93,7 +97,7 @@ export class BirthProcess {
   #speakTo(peer: MemberId): void {
     const { standing } = this.#ports.log;
     if (standing.kind === "born") {
-      if (!names(standing.birth.configuration, peer)) return;
+      if (!this.#ports.isMember(peer)) return;
       this.#ports.send(peer, { kind: "birthNotice", birth: standing.birth });
     } else if (this.#isFounder() && this.#promised.get(nodeIdOf(peer)) !== peer) {
       this.#ports.send(peer, { kind: "birthQuery", peers: this.#ports.peers });
@@ -121,6 +125,7 @@ export class BirthProcess {
     }
     if (standing.kind === "lost")
       return "it was a member before and lost the record of it; a member has to tell it.";
+    if (this.#ports.joins !== undefined) return `it joins the cluster ${this.#ports.joins}.`;
     if (!sameNodes(peers, theirs)) {
       return `its list of peers is ${list(peers)}, the founder's is ${list(theirs)}; give every node the same list.`;
     }
@@ -156,8 +161,8 @@ export class BirthProcess {
     const { log, self, send } = this.#ports;
     const { clusterId } = birth;
     if (clusterId === this.#clusterId) send(from, { kind: "birthAck", clusterId });
-    if (log.standing.kind === "born" || this.#bearing || !names(birth.configuration, self)) return;
-    this.#bear(birth);
+    if (log.standing.kind === "born" || this.#bearing) return;
+    if (this.#ports.joins === clusterId || names(birth.configuration, self)) this.#bear(birth);
   }
 
   get #clusterId(): string | undefined {
@@ -180,6 +185,7 @@ export class BirthProcess {
   #isFounder(): boolean {
     return (
       this.#ports.log.standing.kind === "unborn" &&
+      this.#ports.joins === undefined &&
       this.#ports.peers[0]?.nodeId === nodeIdOf(this.#ports.self)
     );
   }

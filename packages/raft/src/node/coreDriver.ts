@@ -18,7 +18,9 @@ import {
   type Index,
   type Load,
   type MemberId,
+  type MembershipView,
   type Message,
+  newestConfiguration,
   type Persist,
   type RaftState,
   type RestoredState,
@@ -28,6 +30,7 @@ import {
 } from "../core/index.ts";
 import type { Cancel, Clock, LogStore, StateMachine } from "../ports/index.ts";
 import { Applier } from "./applier.ts";
+import type { MembershipWaiters } from "./membershipWaiters.ts";
 import type { Waiters } from "./waiters.ts";
 
 /** Sees each step as it happens. For simulators and traces; must not change what it is shown. */
@@ -42,9 +45,11 @@ export interface DriverPorts<Result> {
   readonly log: LogStore;
   readonly machine: StateMachine<Result>;
   readonly waiters: Waiters<Result>;
+  readonly memberships: MembershipWaiters;
   readonly observer: CoreObserver;
   send(to: MemberId, messages: readonly Message[]): void;
   roleChanged(change: RoleChange): void;
+  membershipChanged(view: MembershipView): void;
   /** A write, a read of the log, the state machine or an invariant failed: the node must stop. */
   failed(error: unknown): void;
 }
@@ -134,11 +139,18 @@ export class CoreDriver<Result> {
   }
 
   #perform(effects: Effects, nowMs: number): void {
-    const { observer, waiters } = this.#ports;
+    const { observer, waiters, memberships } = this.#ports;
     observer.effectsTaken?.(this.state, effects);
     for (const outcome of effects.proposals) waiters.proposalAnswered(outcome);
+    for (const outcome of effects.memberships) memberships.answered(outcome);
+    // Before the role: a leader that committed its own removal steps down in the same turn.
+    memberships.progressed(newestConfiguration(this.state.log), effects.commitIndex);
+    if (effects.membership !== undefined) this.#ports.membershipChanged(effects.membership);
     if (effects.roleChange !== undefined) {
-      if (effects.roleChange.role !== "leader") waiters.leadershipLost();
+      if (effects.roleChange.role !== "leader") {
+        waiters.leadershipLost();
+        memberships.leadershipLost();
+      }
       this.#ports.roleChanged(effects.roleChange);
     }
     this.#send(effects);

@@ -4,7 +4,16 @@
  * The judgement (`judge`) is made on a hello, before anything of the peer is decoded, and changes nothing when it
  * refuses.
  */
-import { type Configuration, incarnationOf, type MemberId, type NodeId, nodeIdOf } from "../core/types.ts";
+import type { MembershipView } from "../core/contract.ts";
+import { isMember, membersOf } from "../core/quorum.ts";
+import {
+  type Configuration,
+  incarnationOf,
+  type Member,
+  type MemberId,
+  type NodeId,
+  nodeIdOf,
+} from "../core/types.ts";
 import type { PeerAddress } from "../ports/birthMessages.ts";
 import type { LogStore, PeerHello, PeerTarget, Refusal } from "../ports/index.ts";
 
@@ -16,10 +25,28 @@ export class PeerRegistry {
   readonly #hellos = new Map<MemberId, PeerHello>();
   readonly #linked = new Set<MemberId>();
 
+  /** The configuration in force, and with whom to keep links; undefined before the core runs. */
+  #view: MembershipView | undefined;
+
   constructor(log: LogStore, self: MemberId, configured: readonly PeerAddress[]) {
     this.#log = log;
     this.#self = self;
     this.#configured = configured;
+  }
+
+  membershipChanged(view: MembershipView): void {
+    this.#view = view;
+  }
+
+  /** Whether the configuration in force names it. */
+  isMember(member: MemberId): boolean {
+    return this.#configuration !== undefined && isMember(this.#configuration, member);
+  }
+
+  get #configuration(): Configuration | undefined {
+    const { standing } = this.#log;
+    if (standing.kind !== "born") return undefined;
+    return this.#view?.inForce.configuration ?? standing.birth.configuration;
   }
 
   judge(peer: PeerHello): Refusal | undefined {
@@ -35,7 +62,7 @@ export class PeerRegistry {
   #judgeCluster(peer: PeerHello, name: NodeId): Refusal | undefined {
     const { standing } = this.#log;
     if (standing.kind !== "born") return undefined;
-    const { clusterId, configuration } = standing.birth;
+    const { clusterId } = standing.birth;
     if (peer.clusterId !== undefined) {
       if (peer.clusterId === clusterId) return undefined;
       return refuse(
@@ -44,15 +71,25 @@ export class PeerRegistry {
           "check the addresses in --peers and the data directory",
       );
     }
-    if (configuration.voters.some((voter) => voter.id === peer.member)) return undefined;
-    const known = configuration.voters.find((voter) => nodeIdOf(voter.id) === name);
-    if (known === undefined) return refuse("notMember", `${name} is not a member of cluster ${clusterId}`);
+    if (this.isMember(peer.member)) return undefined;
+    const known = this.#members.find((member) => nodeIdOf(member.id) === name);
+    if (known === undefined) {
+      return refuse(
+        "notMember",
+        `${name} is not a member of cluster ${clusterId}; start it with --join and the address of a member to add it`,
+      );
+    }
     return refuse(
       "otherIncarnation",
       `${name} is a member with the data directory of incarnation ${incarnationOf(known.id)}, and this one, of ` +
         `incarnation ${incarnationOf(peer.member)}, is new or was wiped: what ${name} had promised is not in it, ` +
-        "so it stays out. Put the old directory back if it still exists; the other members go on without it",
+        "so it stays out. Put the old directory back if it still exists, or start it with --join and the address of " +
+        "another member, to take its own place as a new member; the others go on without it",
     );
+  }
+
+  get #members(): readonly Member[] {
+    return this.#configuration === undefined ? [] : membersOf(this.#configuration);
   }
 
   #judgeAge(peer: PeerHello, name: NodeId): Refusal | undefined {
@@ -95,25 +132,48 @@ export class PeerRegistry {
   }
 
   /** Where a member can be reached: what it says itself, else what this node was told, else what the log says. */
-  addressOf(member: MemberId, configuration: Configuration | undefined): string | undefined {
+  addressOf(member: MemberId): string | undefined {
     return (
       this.#hellos.get(member)?.address ??
       this.#configured.find((peer) => peer.nodeId === nodeIdOf(member))?.address ??
-      configuration?.voters.find((voter) => voter.id === member)?.address
+      this.#members.find(({ id }) => id === member)?.address
     );
   }
 
-  /**
-   * The nodes to keep links to. Who they are comes from the log as soon as there is a birth; the address that this
-   * node was started with goes first, since whoever answers there has to prove who it is, and nodes move.
-   */
-  targets(configuration: Configuration | undefined): readonly PeerTarget[] {
+  /** The nodes to keep links to, and where each may be. Who they are comes from the log as soon as there is a birth. */
+  targets(): readonly PeerTarget[] {
     const own = nodeIdOf(this.#self);
-    const listed = new Map(this.#configured.map((peer) => [peer.nodeId, peer.address]));
-    const members = configuration?.voters.map(({ id, address }) => ({ nodeId: nodeIdOf(id), address }));
-    return (members ?? this.#configured)
-      .filter((peer) => peer.nodeId !== own)
-      .map(({ nodeId, address }) => ({ nodeId, addresses: [listed.get(nodeId) ?? address] }));
+    const addresses = new Map<NodeId, string[]>();
+    const members = this.#linkedMembers()?.map((member) => this.#placeOf(member)) ?? this.#configured;
+    for (const { nodeId, address } of members) {
+      const known = addresses.get(nodeId) ?? [];
+      if (nodeId !== own && !known.includes(address)) addresses.set(nodeId, [...known, address]);
+    }
+    return [...addresses].map(([nodeId, list]) => ({ nodeId, addresses: list }));
+  }
+
+  /**
+   * A founding member is looked for where this node was told at its start, since nodes move and whoever answers has to
+   * prove who it is. Who came or moved by a change of the membership is where the log says.
+   */
+  #placeOf({ id, address }: Member): PeerAddress {
+    const { standing } = this.#log;
+    const nodeId = nodeIdOf(id);
+    const founders = standing.kind === "born" ? standing.birth.configuration.voters : [];
+    const isUnmoved = founders.some((founder) => founder.id === id && founder.address === address);
+    const told = isUnmoved ? this.#configured.find((peer) => peer.nodeId === nodeId)?.address : undefined;
+    return { nodeId, address: told ?? address };
+  }
+
+  /** One that the log does not name yet keeps links to whoever greets it: all that it was told of may be gone. */
+  #linkedMembers(): readonly Member[] | undefined {
+    const { standing } = this.#log;
+    if (standing.kind !== "born") return undefined;
+    const members = this.#view?.linked ?? membersOf(standing.birth.configuration);
+    if (this.isMember(this.#self)) return members;
+    const { clusterId } = standing.birth;
+    const greeted = [...this.#hellos.values()].filter((hello) => hello.clusterId === clusterId);
+    return [...members, ...greeted.map(({ member, address }) => ({ id: member, address }))];
   }
 }
 

@@ -2,11 +2,17 @@
  * What a running node offers to the code above it. `startNode` (start.ts) makes one from the ports.
  */
 import type { Role } from "../core/contract.ts";
-import type { Configuration, Floor, Index, MemberId, NodeId, Term } from "../core/types.ts";
+import type { MemberChange } from "../core/memberChange.ts";
+import type { Configuration, ConfigurationAt, Floor, Index, MemberId, NodeId, Term } from "../core/types.ts";
 
 export interface WaitOptions {
   /** Ends the waiting with `ABORTED`; of a proposal, the outcome is then unknown. */
   readonly signal?: AbortSignal;
+}
+
+export interface ChangeOptions extends WaitOptions {
+  /** Only if the configuration in force is the one of this index; otherwise `CHANGE_REFUSED`. */
+  readonly ifIndex?: Index;
 }
 
 /** A command that was committed and applied. */
@@ -49,6 +55,8 @@ export interface NodeStatus {
   readonly lastIndex: Index;
   readonly durableIndex: Index;
   readonly configuration: Configuration | undefined;
+  /** Of the entry that set the configuration; 0: it is the one of birth. */
+  readonly configurationIndex: Index;
   /** Set while the node is mute. */
   readonly floor: Floor | undefined;
   readonly boot: number;
@@ -65,6 +73,12 @@ export type NodeEvent =
       readonly role: Role;
       readonly term: Term;
       readonly leader: MemberId | undefined;
+    }
+  /** `configuration` is in force on this node: the newest in its log, committed or not. */
+  | {
+      readonly kind: "membershipChanged";
+      readonly index: Index;
+      readonly configuration: Configuration;
     }
   | { readonly kind: "peerLinked"; readonly peer: NodeId }
   | { readonly kind: "peerLost"; readonly peer: NodeId; readonly reason: string };
@@ -85,6 +99,14 @@ export interface RaftNode<Result> {
    * `OVERLOADED`, `UNAVAILABLE`, `CLOSED` or `ABORTED`.
    */
   readIndex(options?: WaitOptions): Promise<ReadPoint>;
+  /**
+   * Changes who belongs to the cluster, all `changes` in one step, and resolves with the configuration that is then in
+   * force and committed. Who is added as a voter comes in as a learner and is promoted later, when it has caught up.
+   *
+   * Rejects `CHANGE_REFUSED` with the reason, and nothing happened; `NOT_LEADER`, `UNAVAILABLE` or `OVERLOADED`
+   * likewise; `PROPOSAL_LOST`, `CLOSED` or `ABORTED` with outcome unknown: list the members to see.
+   */
+  changeMembers(changes: readonly MemberChange[], options?: ChangeOptions): Promise<ConfigurationAt>;
   status(): NodeStatus;
   /** Calls `listener` with each event until the returned function is called. Listeners must not throw. */
   observe(listener: (event: NodeEvent) => void): () => void;

@@ -6,12 +6,16 @@
  */
 import {
   type Configuration,
+  type ConfigurationAt,
   InvariantError,
+  type MemberChange,
   type MemberId,
+  type MembershipView,
+  membersOf,
   nodeIdOf,
   type RoleChange,
 } from "../core/index.ts";
-import { QuorateError } from "../errors.ts";
+import { type Outcome, QuorateError } from "../errors.ts";
 import type { BirthMessage, PeerAddress } from "../ports/birthMessages.ts";
 import {
   type Birth,
@@ -26,16 +30,27 @@ import {
 } from "../ports/index.ts";
 import { BirthProcess } from "./birthProcess.ts";
 import { CoreDriver, type CoreObserver } from "./coreDriver.ts";
+import { MembershipWaiters } from "./membershipWaiters.ts";
 import { coreOptions, type ResolvedRaftOptions } from "./options.ts";
 import { PeerRegistry } from "./peerRegistry.ts";
-import type { Applied, NodeEvent, NodeStatus, RaftNode, ReadPoint, WaitOptions } from "./raftNode.ts";
+import type {
+  Applied,
+  ChangeOptions,
+  NodeEvent,
+  NodeStatus,
+  RaftNode,
+  ReadPoint,
+  WaitOptions,
+} from "./raftNode.ts";
 import type { StartOptions } from "./start.ts";
 import { nodeStatus } from "./status.ts";
+import { asStopReason } from "./stopReason.ts";
 import { Waiters } from "./waiters.ts";
 
 export interface RunningOptions<Result>
-  extends Omit<StartOptions<Result>, "options" | "logger" | "observer"> {
+  extends Omit<StartOptions<Result>, "options" | "logger" | "observer" | "joins"> {
   readonly self: MemberId;
+  readonly joins: string | undefined;
   readonly configuredPeers: readonly PeerAddress[];
   readonly resolved: ResolvedRaftOptions;
   readonly logger: NonNullable<StartOptions<Result>["logger"]>;
@@ -54,6 +69,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
   readonly #peers: PeerRegistry;
   readonly #birth: BirthProcess;
   readonly #waiters = new Waiters<Result>();
+  readonly #memberships = new MembershipWaiters();
   readonly #listeners = new Set<(event: NodeEvent) => void>();
   #driver: CoreDriver<Result> | undefined;
   #complaints: readonly string[] = [];
@@ -76,6 +92,8 @@ export class RunningNode<Result> implements RaftNode<Result> {
       random: options.random,
       self: options.self,
       peers: options.configuredPeers,
+      joins: options.joins,
+      isMember: (member) => this.#peers.isMember(member),
       send: (to, message) => options.transport.send(to, [message]),
       born: (birth) => this.#born(birth),
       complain: (sentence) => this.#complain(sentence),
@@ -93,8 +111,8 @@ export class RunningNode<Result> implements RaftNode<Result> {
           `cluster again and its log is back at entry ${standing.floor.lastIndex}.`,
       );
     }
-    if (standing.kind === "born") this.#run(standing.birth);
-    else transport.setPeers(this.#peers.targets(undefined));
+    if (standing.kind === "born") this.#run();
+    else transport.setPeers(this.#peers.targets());
     this.#birth.start();
     logger.info({ member: this.member, standing: standing.kind, boot: log.boot }, "The node started.");
   }
@@ -120,6 +138,17 @@ export class RunningNode<Result> implements RaftNode<Result> {
     const driver = this.#readyDriver();
     if (driver instanceof QuorateError) return Promise.reject(driver);
     return this.#waiters.read(signal, (id) => driver.push({ kind: "readRequested", id }));
+  }
+
+  changeMembers(
+    changes: readonly MemberChange[],
+    { signal, ifIndex }: ChangeOptions = {},
+  ): Promise<ConfigurationAt> {
+    const driver = this.#readyDriver();
+    if (driver instanceof QuorateError) return Promise.reject(driver);
+    return this.#memberships.request(signal, (id) =>
+      driver.push({ kind: "membershipRequested", id, changes, ifIndex }),
+    );
   }
 
   status(): NodeStatus {
@@ -200,6 +229,9 @@ export class RunningNode<Result> implements RaftNode<Result> {
       return refusal;
     }
     this.#peers.greeted(peer);
+    if (this.#driver !== undefined && !this.#peers.isMember(this.member)) {
+      this.#options.transport.setPeers(this.#peers.targets());
+    }
     const { start, boot, sequence } = peer;
     this.#remember(peer.member, { start, boot, sequence });
     return undefined;
@@ -248,11 +280,11 @@ export class RunningNode<Result> implements RaftNode<Result> {
 
   #born(birth: Birth): void {
     if (this.#ending !== undefined) return;
-    this.#run(birth);
+    this.#run();
     this.#emit({ kind: "born", clusterId: birth.clusterId });
   }
 
-  #run(birth: Birth): void {
+  #run(): void {
     const { clock, log, machine, observer, random, resolved, transport } = this.#options;
     if (log.standing.kind !== "born")
       throw new InvariantError("a node that runs is born", { member: this.member });
@@ -264,14 +296,17 @@ export class RunningNode<Result> implements RaftNode<Result> {
         log,
         machine,
         waiters: this.#waiters,
+        memberships: this.#memberships,
         observer,
         send: (to, messages) => transport.send(to, messages),
         roleChanged: (change) => this.#roleChanged(change),
+        membershipChanged: (view) => this.#membershipChanged(view),
         failed: (error) => this.#fail(error),
       },
     );
-    this.#checkAddresses(birth.configuration);
-    transport.setPeers(this.#peers.targets(birth.configuration));
+    this.#checkAddresses(this.#driver.state.outbox.toldMembership.inForce.configuration);
+    this.#peers.membershipChanged(this.#driver.state.outbox.toldMembership);
+    transport.setPeers(this.#peers.targets());
     const { floor } = log.standing.restored;
     if (floor !== undefined) {
       this.#complain(
@@ -283,9 +318,9 @@ export class RunningNode<Result> implements RaftNode<Result> {
 
   #checkAddresses(configuration: Configuration): void {
     for (const { nodeId, address } of this.#options.configuredPeers) {
-      const voter = configuration.voters.find((candidate) => nodeIdOf(candidate.id) === nodeId);
-      if (voter?.address === address) continue;
-      const fields = { peer: nodeId, given: address, inLog: voter?.address ?? "not a member" };
+      const member = membersOf(configuration).find((candidate) => nodeIdOf(candidate.id) === nodeId);
+      if (member?.address === address) continue;
+      const fields = { peer: nodeId, given: address, inLog: member?.address ?? "not a member" };
       this.#options.logger.info(fields, "The peers option differs from the log, whose members count.");
     }
   }
@@ -293,6 +328,13 @@ export class RunningNode<Result> implements RaftNode<Result> {
   #roleChanged({ role, term, leader }: RoleChange): void {
     this.#options.logger.info({ role, term, leader }, "The role changed.");
     this.#emit({ kind: "roleChanged", role, term, leader });
+  }
+
+  #membershipChanged(view: MembershipView): void {
+    const { inForce } = view;
+    this.#peers.membershipChanged(view);
+    this.#options.transport.setPeers(this.#peers.targets());
+    this.#emit({ kind: "membershipChanged", ...inForce });
   }
 
   #arrangeRepeat(): void {
@@ -336,9 +378,10 @@ export class RunningNode<Result> implements RaftNode<Result> {
     this.#driver?.stop();
     this.#cancelRepeat?.();
     const why = reason === undefined ? "This node was closed." : `This node stopped: ${reason.message}`;
-    this.#waiters.end(
-      (outcome) => new QuorateError("CLOSED", why, { retryable: true, outcome, cause: reason }),
-    );
+    const closed = (outcome: Outcome): QuorateError =>
+      new QuorateError("CLOSED", why, { retryable: true, outcome, cause: reason });
+    this.#waiters.end(closed);
+    this.#memberships.end(closed);
     // Links and log end whatever happens to the other; only a fault of the log itself is worth telling.
     const [, logClosed] = await Promise.allSettled([transport.close(), log.close()]);
     if (reason !== undefined) this.#settleClosed.reject(reason);
@@ -357,15 +400,4 @@ const birthKinds: ReadonlySet<string> = new Set<BirthMessage["kind"]>([
 
 function isBirthMessage(message: PeerMessage): message is BirthMessage {
   return birthKinds.has(message.kind);
-}
-
-function asStopReason(error: unknown): QuorateError {
-  if (error instanceof QuorateError) return error;
-  if (error instanceof InvariantError) {
-    return new QuorateError("INVARIANT_BROKEN", `${error.message}. Please report it with the node's log.`, {
-      cause: error,
-    });
-  }
-  const text = error instanceof Error ? error.message : String(error);
-  return new QuorateError("MACHINE_FAILED", `The state machine threw: ${text}.`, { cause: error });
 }

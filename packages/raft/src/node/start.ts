@@ -4,7 +4,7 @@
  * The node stops by itself, loudly, when its log store, its state machine or an invariant fails. It never exits the
  * process: `closed` says why.
  */
-import { isNodeId, memberId, type NodeId } from "../core/index.ts";
+import { isNodeId, maxVoters, memberId, type NodeId } from "../core/index.ts";
 import { QuorateError } from "../errors.ts";
 import type { PeerAddress } from "../ports/birthMessages.ts";
 import {
@@ -25,6 +25,11 @@ export interface StartOptions<Result> {
   readonly nodeId: string;
   /** Every node of the cluster and its address, this one included. Only a first start needs all of them. */
   readonly peers: Readonly<Record<string, string>>;
+  /**
+   * The id of the cluster that this node, unborn, was added to: it waits for a member to tell it, and founds nothing.
+   * `peers` then lists this node alone. Means nothing to a node that is born.
+   */
+  readonly joins?: string;
   /** Where this node says that it can be reached. */
   readonly address: string;
   /** Opened for `nodeId`; closed by the node. */
@@ -38,8 +43,6 @@ export interface StartOptions<Result> {
   readonly logger?: Logger;
   readonly observer?: CoreObserver;
 }
-
-const maxVoters = 7;
 
 /** Throws `INVALID_OPTIONS` or `WRONG_DIRECTORY`; everything later is told by the node. */
 export function startNode<Result>(options: StartOptions<Result>): RaftNode<Result> {
@@ -57,6 +60,7 @@ export function startNode<Result>(options: StartOptions<Result>): RaftNode<Resul
     ...options,
     self: memberId(identity.nodeId, identity.incarnation),
     configuredPeers: peers,
+    joins: options.joins,
     resolved,
     logger: options.logger ?? silentLogger,
     observer: options.observer ?? {},

@@ -1,6 +1,13 @@
 /** A node's status, gathered from its parts as plain data. */
-import { asIndex, asTerm, type Configuration, type MemberId } from "../core/index.ts";
-import { configurationOf } from "../core/log.ts";
+import {
+  asIndex,
+  asTerm,
+  type Configuration,
+  isMember,
+  type MemberId,
+  membersOf,
+  newestConfiguration,
+} from "../core/index.ts";
 import type { LogStore } from "../ports/index.ts";
 import type { CoreDriver } from "./coreDriver.ts";
 import type { PeerRegistry } from "./peerRegistry.ts";
@@ -15,6 +22,9 @@ export interface StatusSources<Result> {
   readonly complaints: readonly string[];
   readonly closed: boolean;
 }
+
+const notNamed =
+  "The members that this node knows of do not include it: it was removed, or the log that adds it is on its way.";
 
 export function nodeStatus<Result>(sources: StatusSources<Result>): NodeStatus {
   const { member, log, driver, complaints, closed } = sources;
@@ -38,23 +48,26 @@ export function nodeStatus<Result>(sources: StatusSources<Result>): NodeStatus {
       lastIndex: asIndex(0),
       durableIndex: asIndex(0),
       configuration: undefined,
+      configurationIndex: asIndex(0),
       floor: standing.kind === "lost" ? standing.floor : undefined,
       peers: [],
     };
   }
   const { state } = driver;
-  const configuration = configurationOf(state.log);
+  const { index: configurationIndex, configuration } = newestConfiguration(state.log);
   return {
     ...common,
+    complaints: isMember(configuration, member) ? complaints : [...complaints, notNamed],
     role: state.role,
     term: state.currentTerm,
     leader: state.leader,
-    leaderAddress: state.leader === undefined ? undefined : addressOf(sources, state.leader, configuration),
+    leaderAddress: state.leader === undefined ? undefined : addressOf(sources, state.leader),
     commitIndex: state.commitIndex,
     appliedIndex: driver.appliedIndex,
     lastIndex: state.log.lastIndex,
     durableIndex: state.disk.durableIndex,
     configuration,
+    configurationIndex,
     floor: state.floor,
     peers: peerStatuses(sources, configuration, (peer) => state.leading?.peers.get(peer)?.match),
   };
@@ -65,20 +78,19 @@ function peerStatuses<Result>(
   configuration: Configuration,
   matchIndexOf: (peer: MemberId) => PeerStatus["matchIndex"],
 ): readonly PeerStatus[] {
-  return configuration.voters
-    .filter((voter) => voter.id !== sources.member)
-    .map((voter) => ({
-      member: voter.id,
-      address: addressOf(sources, voter.id, configuration) ?? voter.address,
-      linked: sources.peers.isLinked(voter.id),
-      matchIndex: matchIndexOf(voter.id),
+  return membersOf(configuration)
+    .filter((peer) => peer.id !== sources.member)
+    .map((peer) => ({
+      member: peer.id,
+      address: addressOf(sources, peer.id) ?? peer.address,
+      linked: sources.peers.isLinked(peer.id),
+      matchIndex: matchIndexOf(peer.id),
     }));
 }
 
 function addressOf<Result>(
   { member, ownAddress, peers }: StatusSources<Result>,
   wanted: MemberId,
-  configuration: Configuration,
 ): string | undefined {
-  return wanted === member ? ownAddress : peers.addressOf(wanted, configuration);
+  return wanted === member ? ownAddress : peers.addressOf(wanted);
 }

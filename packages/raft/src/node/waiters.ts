@@ -9,7 +9,7 @@ import { QuorateError } from "../errors.ts";
 import type { Applied, ReadPoint } from "./raftNode.ts";
 
 /** A promise that is settled once, from outside, and that an `AbortSignal` can end. */
-interface Waiter<T> {
+export interface Waiter<T> {
   resolve(value: T): void;
   reject(error: QuorateError): void;
 }
@@ -131,7 +131,7 @@ export class Waiters<Result> {
   }
 }
 
-function waiting<T>(
+export function waiting<T>(
   signal: AbortSignal | undefined,
   outcomeOfAbort: "none" | "unknown",
   register: (waiter: Waiter<T>) => void,

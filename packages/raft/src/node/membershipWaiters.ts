@@ -1,0 +1,94 @@
+/**
+ * The promises of those who change the membership. A change is over when a configuration that has it is committed and
+ * no joint one is in force; a member that is still to be promoted comes later, and is not waited for.
+ */
+import type { MembershipOutcome, MembershipRefusal } from "../core/contract.ts";
+import { isJoint } from "../core/quorum.ts";
+import type { ConfigurationAt, Index } from "../core/types.ts";
+import { QuorateError } from "../errors.ts";
+import { type Waiter, waiting } from "./waiters.ts";
+
+interface Begun {
+  readonly index: Index;
+  readonly waiter: Waiter<ConfigurationAt>;
+}
+
+export class MembershipWaiters {
+  #nextId = 1;
+  readonly #asked = new Map<number, Waiter<ConfigurationAt>>();
+  #begun: readonly Begun[] = [];
+
+  request(signal: AbortSignal | undefined, start: (id: number) => void): Promise<ConfigurationAt> {
+    const id = this.#nextId++;
+    return waiting(signal, "unknown", (waiter) => {
+      this.#asked.set(id, waiter);
+      start(id);
+    });
+  }
+
+  answered(outcome: MembershipOutcome): void {
+    const waiter = this.#asked.get(outcome.id);
+    if (waiter === undefined) return;
+    this.#asked.delete(outcome.id);
+    if (outcome.kind === "refused") waiter.reject(refusal(outcome.reason));
+    else this.#begun = [...this.#begun, { index: outcome.index, waiter }];
+  }
+
+  /** Called after each turn: cheap while nobody waits. */
+  progressed(inForce: ConfigurationAt, commitIndex: Index): void {
+    if (this.#begun.length === 0 || commitIndex < inForce.index || isJoint(inForce.configuration)) return;
+    const over = this.#begun.filter(({ index }) => index <= inForce.index);
+    this.#begun = this.#begun.filter(({ index }) => index > inForce.index);
+    for (const { waiter } of over) waiter.resolve(inForce);
+  }
+
+  /** The change may go on under the next leader, or be overwritten by it. */
+  leadershipLost(): void {
+    const begun = this.#begun;
+    this.#begun = [];
+    for (const { waiter } of begun) {
+      waiter.reject(
+        new QuorateError(
+          "PROPOSAL_LOST",
+          "This node lost leadership while the change of membership was under way; the next leader goes on with it, " +
+            "or it is gone. List the members to see.",
+          { retryable: true, outcome: "unknown" },
+        ),
+      );
+    }
+  }
+
+  /** The node ends. */
+  end(error: (outcome: "none" | "unknown") => QuorateError): void {
+    const waiters = [...this.#asked.values(), ...this.#begun.map(({ waiter }) => waiter)];
+    this.#asked.clear();
+    this.#begun = [];
+    for (const waiter of waiters) waiter.reject(error("unknown"));
+  }
+}
+
+const reasons: Readonly<Record<Exclude<MembershipRefusal, "notLeader">, string>> = {
+  notReady: "The leader is new and has not committed anything yet. Try again in a moment.",
+  changing: "Another change of membership is under way. Try again when it is over.",
+  superseded: "The membership changed meanwhile: list the members, and decide again.",
+  isMember: "It is a member already.",
+  nameTaken: "A member of this name is there already: replace it, or remove it first.",
+  unknownMember: "There is no such member.",
+  unchanged: "It is already as asked for.",
+  noVoterLeft: "That would leave the cluster without a voter.",
+  tooManyMembers: "That would be more members than a cluster may have: 7 that vote and 8 learners.",
+};
+
+function refusal(reason: MembershipRefusal): QuorateError {
+  if (reason === "notLeader") {
+    return new QuorateError(
+      "NOT_LEADER",
+      "This node does not lead; only the leader changes the membership.",
+      {
+        retryable: true,
+      },
+    );
+  }
+  const retryable = reason === "notReady" || reason === "changing";
+  return new QuorateError("CHANGE_REFUSED", reasons[reason], { retryable });
+}

@@ -1,0 +1,227 @@
+/** Changes of membership on whole nodes in memory: joining, replacing, leaving, and what callers are told. */
+import {
+  asIndex,
+  type Entry,
+  type LogStore,
+  type MemberChange,
+  memberId,
+  type NodeId,
+  nodeIdOf,
+  QuorateError,
+  type RaftNode,
+  startNode,
+  systemClock,
+  systemRandom,
+} from "@quorate/raft";
+import { MemoryBatchStore, MemorySlotFile, openLog } from "@quorate/storage/internal";
+import { createTransport, memoryNetwork } from "@quorate/transport/links";
+import { afterEach, describe, expect, it } from "vitest";
+
+const clock = systemClock();
+const random = systemRandom();
+const encoder = new TextEncoder();
+const ended: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  await Promise.all(ended.splice(0).map((end) => end()));
+});
+
+interface Running {
+  readonly node: RaftNode<number>;
+  readonly applied: string[];
+  stop(): Promise<void>;
+}
+
+function addressOf(name: string): string {
+  return `ws://127.0.0.1:${7_000 + name.charCodeAt(0)}`;
+}
+
+class World {
+  readonly network = memoryNetwork();
+
+  async open(name: string): Promise<LogStore> {
+    const place = { batches: new MemoryBatchStore(), slots: new MemorySlotFile() };
+    return openLog({ ...place, nodeId: name as NodeId, random });
+  }
+
+  async start(log: LogStore, peers: readonly string[], joins?: string): Promise<Running> {
+    const name = log.identity.nodeId;
+    const transport = createTransport({ network: this.network, clock, random });
+    const listener = await this.network.listen(addressOf(name), (hello) => transport.accept(hello));
+    const applied: string[] = [];
+    const node = startNode({
+      nodeId: name,
+      peers: Object.fromEntries(peers.map((peer) => [peer, addressOf(peer)])),
+      ...(joins === undefined ? {} : { joins }),
+      address: addressOf(name),
+      log,
+      transport,
+      machine: {
+        apply(entry: Entry): number {
+          if (entry.kind === "command") applied.push(new TextDecoder().decode(entry.data));
+          return applied.length;
+        },
+      },
+      clock,
+      random,
+    });
+    const stop = async (): Promise<void> => {
+      await node.close();
+      await listener.close();
+    };
+    ended.push(stop);
+    return { node, applied, stop };
+  }
+
+  async found(...names: string[]): Promise<Running[]> {
+    return Promise.all(names.map(async (name) => this.start(await this.open(name), names)));
+  }
+}
+
+async function until<T>(what: string, probe: () => T | undefined, deadlineMs = 20_000): Promise<T> {
+  const end = clock.nowMs() + deadlineMs;
+  for (;;) {
+    const found = probe();
+    if (found !== undefined) return found;
+    if (clock.nowMs() > end) throw new Error(`Not within ${deadlineMs} ms: ${what}`);
+    await new Promise((resolve) => clock.after(5, () => resolve(undefined)));
+  }
+}
+
+function leaderOf(nodes: readonly Running[]): Promise<Running> {
+  return until("a leader", () => nodes.find(({ node }) => node.status().role === "leader"));
+}
+
+function votersOf({ node }: Running): string {
+  const { configuration } = node.status();
+  if (configuration === undefined || configuration.outgoing.length > 0) return "";
+  return configuration.voters
+    .map((voter) => nodeIdOf(voter.id))
+    .sort()
+    .join("");
+}
+
+function becomes(running: Running, voters: string): Promise<true> {
+  return until(`the voters ${voters}, seen by ${running.node.member}`, () =>
+    votersOf(running) === voters ? true : undefined,
+  );
+}
+
+/** Asked again while an earlier change, such as a promotion, is not committed yet. */
+async function change(nodes: readonly Running[], changes: readonly MemberChange[]): Promise<Running> {
+  for (;;) {
+    const leader = await leaderOf(nodes);
+    try {
+      await leader.node.changeMembers(changes);
+      return leader;
+    } catch (error) {
+      if (!(error instanceof QuorateError && error.retryable && error.outcome === "none")) throw error;
+      await new Promise((resolve) => clock.after(5, () => resolve(undefined)));
+    }
+  }
+}
+
+/** Opens a directory, has it added by the leader, and starts it. */
+async function joinTo(world: World, nodes: readonly Running[], name: string): Promise<Running> {
+  const log = await world.open(name);
+  const { nodeId, incarnation } = log.identity;
+  const member = { id: memberId(nodeId, incarnation), address: addressOf(name) };
+  const leader = await leaderOf(nodes);
+  const twin = leader.node.status().configuration?.voters.find((voter) => nodeIdOf(voter.id) === nodeId);
+  const addition: MemberChange =
+    twin === undefined
+      ? { kind: "add", member, promotes: true }
+      : { kind: "replace", id: twin.id, by: member };
+  await change(nodes, [addition]);
+  return world.start(log, [name], leader.node.status().clusterId ?? "");
+}
+
+describe("a node that joins a running cluster", () => {
+  it("is told its cluster, gets the log, and votes when it has caught up", async () => {
+    const world = new World();
+    const nodes = await world.found("a", "b", "c");
+    const leader = await leaderOf(nodes);
+    for (let count = 0; count < 50; count += 1) await leader.node.propose(encoder.encode(`w${count}`));
+    const d = await joinTo(world, nodes, "d");
+    for (const running of [...nodes, d]) await becomes(running, "abcd");
+    await until("the whole log", () => (d.applied.length === 50 ? true : undefined));
+    expect(d.node.status()).toMatchObject({ standing: "born", complaints: [] });
+    expect(d.node.status().clusterId).toBe(leader.node.status().clusterId);
+  });
+
+  it("makes three of one, and the one may then leave", async () => {
+    const world = new World();
+    const [a] = await world.found("a");
+    await leaderOf([a!]);
+    await a!.node.propose(encoder.encode("first"));
+    const b = await joinTo(world, [a!], "b");
+    await becomes(a!, "ab");
+    const c = await joinTo(world, [a!, b], "c");
+    await becomes(a!, "abc");
+    await change([a!, b, c], [{ kind: "remove", id: a!.node.member }]);
+    const next = await leaderOf([b, c]);
+    await next.node.propose(encoder.encode("second"));
+    await until("both writes", () => (b.applied.length === 2 && c.applied.length === 2 ? true : undefined));
+    await becomes(b, "bc");
+    await until("a complaint of the one that left", () =>
+      a!.node.status().complaints.some((words) => words.includes("do not include it")) ? true : undefined,
+    );
+  });
+
+  it("takes the place of what it was before its directory was wiped", async () => {
+    const world = new World();
+    const nodes = await world.found("a", "b", "c");
+    await leaderOf(nodes);
+    const [a, b, c] = nodes as [Running, Running, Running];
+    const before = c.node.member;
+    await c.stop();
+    const anew = await joinTo(world, [a, b], "c");
+    expect(anew.node.member).not.toBe(before);
+    for (const running of [a, b, anew]) {
+      await until("the new incarnation among the voters", () => {
+        const voters = running.node.status().configuration?.voters.map((voter) => voter.id) ?? [];
+        return voters.includes(anew.node.member) && !voters.includes(before) ? true : undefined;
+      });
+    }
+  });
+});
+
+describe("a change of membership", () => {
+  it("is refused in words, and only what is out of date is worth another try", async () => {
+    const world = new World();
+    const nodes = await world.found("a", "b", "c");
+    const leader = await leaderOf(nodes);
+    const id = leader.node.member;
+    await leader.node.propose(encoder.encode("committed"));
+    await expect(leader.node.changeMembers([{ kind: "promote", id }])).rejects.toMatchObject({
+      code: "CHANGE_REFUSED",
+      retryable: false,
+      outcome: "none",
+    });
+    const ifIndex = asIndex(leader.node.status().configurationIndex + 1);
+    await expect(leader.node.changeMembers([{ kind: "remove", id }], { ifIndex })).rejects.toMatchObject({
+      code: "CHANGE_REFUSED",
+      message: expect.stringContaining("list the members"),
+    });
+    const follower = nodes.find(({ node }) => node.status().role !== "leader");
+    await expect(follower!.node.changeMembers([{ kind: "remove", id }])).rejects.toMatchObject({
+      code: "NOT_LEADER",
+      retryable: true,
+    });
+  });
+
+  it("is told to observers when it is in force", async () => {
+    const world = new World();
+    const nodes = await world.found("a", "b", "c");
+    const leader = await leaderOf(nodes);
+    const seen: string[] = [];
+    leader.node.observe((event) => {
+      if (event.kind === "membershipChanged") seen.push(`${event.configuration.voters.length}`);
+    });
+    await leader.node.propose(encoder.encode("committed"));
+    const other = nodes.find(({ node }) => node !== leader.node)!;
+    await leader.node.changeMembers([{ kind: "demote", id: other.node.member }]);
+    expect(seen).toContain("2");
+    expect(leader.node.status().configuration?.learners.map((one) => one.id)).toEqual([other.node.member]);
+  });
+});
