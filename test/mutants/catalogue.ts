@@ -5,13 +5,10 @@
  * (loadMutated.ts). A mutant that survives fails the build.
  */
 import type { InvariantName, SimulationOptions } from "@quorate/sim";
+import type { Patch } from "./loadMutated.ts";
 
-export interface Mutant {
+export interface Mutant extends Patch {
   readonly name: string;
-  /** From the root of the repository. */
-  readonly file: string;
-  readonly find: string;
-  readonly replace: string;
   readonly killedBy: Killer;
   /** The violation that it must be found by; any of these. */
   readonly as: readonly InvariantName[];

@@ -9,7 +9,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createServer } from "vite";
 import type { Simulator } from "../sim/scenarios.ts";
-import type { Mutant } from "./catalogue.ts";
+
+/** One text in one file, and what stands there instead. */
+export interface Patch {
+  /** From the root of the repository. */
+  readonly file: string;
+  readonly find: string;
+  readonly replace: string;
+}
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -23,11 +30,11 @@ export interface Loaded {
 }
 
 /** How often `find` is in the mutant's file; anything but once is a mutant that has gone stale. */
-export function occurrences(mutant: Mutant): number {
+export function occurrences(mutant: Patch): number {
   return readFileSync(join(root, mutant.file), "utf8").split(mutant.find).length - 1;
 }
 
-export async function loadMutated(mutant: Mutant | undefined): Promise<Loaded> {
+export async function loadMutated(mutant: Patch | undefined): Promise<Loaded> {
   let wasApplied = false;
   const server = await createServer({
     root,

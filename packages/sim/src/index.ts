@@ -67,8 +67,12 @@ export {
 export type { Nemesis } from "./faults/nemesis.ts";
 export { calmProfile, drawProfile, type Profile } from "./faults/profile.ts";
 export { invariants, notYet, requiredMarks, seedsForMarks } from "./invariants/catalogue.ts";
-export type { History, InvariantName, Violation } from "./invariants/history.ts";
-export { checkRecovery } from "./liveness.ts";
+export type { History, InvariantName, LivenessName, Violation } from "./invariants/history.ts";
+export { type Core, chooseCore, coreOf } from "./liveness/core.ts";
+export { checkCore } from "./liveness/coreChecks.ts";
+export { restartAll, restartOne } from "./liveness/drills.ts";
+export { checkLiveness, healCore } from "./liveness/liveness.ts";
+export { checkRecovery } from "./liveness/recovery.ts";
 export { calmWire, type HealMode, type WireTemper } from "./network/paths.ts";
 export { eventCount, type RunRecording } from "./page/browser/recording.ts";
 export { renderPage } from "./page/renderPage.ts";

@@ -1,6 +1,7 @@
 /**
  * One run, from one seed or from a schedule: a safety phase in which everything goes wrong, then a liveness phase in
- * which everything is healed and the cluster has to come back, converge, and still hold all that it acknowledged.
+ * which a core is healed and has to work while the rest stays broken; at last everything is healed, and the cluster has
+ * to come back, converge, and still hold all that it acknowledged.
  *
  * The same seed and options give the same trace hash, and so does the schedule that the run leaves. Must never touch
  * real time or chance.
@@ -9,7 +10,7 @@ import { QuorateError } from "@quorate/raft";
 import { drawFault } from "./faults/draw.ts";
 import type { Profile } from "./faults/profile.ts";
 import type { Violation } from "./invariants/history.ts";
-import { checkRecovery } from "./liveness.ts";
+import { checkLiveness } from "./liveness/liveness.ts";
 import { type Schedule, scheduleVersion } from "./schedule/schedule.ts";
 import { openSimulation, runFor, type Simulation, type WorldOptions } from "./simulation.ts";
 import type { ScheduledOperation } from "./workload/operation.ts";
@@ -62,7 +63,7 @@ export async function simulate(options: SimulationOptions | ReplayOptions): Prom
   const enough = await runFor(simulation, untilMs - world.timeline.nowMs, () => world.events >= maxEvents);
   const durationMs = enough ? world.timeline.nowMs : untilMs;
   const recovers = given?.recovers ?? true;
-  if (history.violations.length === 0 && recovers) await checkRecovery(simulation);
+  if (history.violations.length === 0 && recovers) await checkLiveness(simulation);
   const { seed, nodes, layer = settings.machine === undefined ? "store" : "raft" } = settings;
   const version: typeof scheduleVersion = scheduleVersion;
   const faults = simulation.nemesis.struck;

@@ -51,6 +51,9 @@ export interface Simulation<Cluster extends FaultyCluster = SimulatedCluster> {
   readonly profile: Profile;
 }
 
+/** Whatever runs on its hosts. */
+export type FaultySimulation = Simulation<FaultyCluster>;
+
 export function openSimulation(options: WorldOptions): Simulation {
   const { seed, nodes, keptLines = 200, onLine } = options;
   const world = new World(seed, { keptLines, ...(onLine === undefined ? {} : { onLine }) });
@@ -93,12 +96,31 @@ function occupantsOf({ layer, machine }: WorldOptions, profile: Profile, history
     : { assembly: storeAssembly(options), workloadOf: (cluster) => new StoreWorkload(cluster, readShare) };
 }
 
+const maxEventsAtOnce = 10_000;
+
 /** Runs until `isDone` (then true), for `durationMs` at most, or until something is violated. */
 export async function runFor(
-  { world, history }: Simulation<FaultyCluster>,
+  { world, history }: FaultySimulation,
   durationMs: number,
   isDone: () => boolean = () => false,
 ): Promise<boolean> {
-  await world.run(world.timeline.nowMs + durationMs, () => history.violations.length > 0 || isDone());
+  const { timeline } = world;
+  let atMs = timeline.nowMs;
+  let eventsAt = 0;
+  await world.run(timeline.nowMs + durationMs, () => {
+    if (timeline.nowMs === atMs) {
+      eventsAt += 1;
+      if (eventsAt > maxEventsAtOnce) {
+        history.fail(
+          "L14 no busy loop",
+          `more than ${maxEventsAtOnce} events happened without time moving on`,
+        );
+      }
+    } else {
+      atMs = timeline.nowMs;
+      eventsAt = 0;
+    }
+    return history.violations.length > 0 || isDone();
+  });
   return history.violations.length === 0 && isDone();
 }

@@ -56,15 +56,33 @@ export class Nemesis {
 
   /** Heals every path and disk, resumes what is paused and starts what is down. No fault strikes any more. */
   end(): void {
+    this.cluster.world.paths.healAll();
+    this.freeze(this.cluster.hosts);
+  }
+
+  /**
+   * No fault strikes any more, and none is taken back by itself. All is well on `hosts` and between them; every other
+   * node and path stays for ever as it is now.
+   */
+  freeze(hosts: readonly FaultyHost[]): void {
     this.isOver = true;
-    const { paths } = this.cluster.world;
-    paths.healAll();
+    const { paths, timeline } = this.cluster.world;
+    const well = new Set(hosts.map(({ name }): string => name));
+    paths.healAmong(well);
     for (const host of this.cluster.hosts) {
       host.directory.onWrite = undefined;
-      this.calmDisk(host);
-      this.cluster.resume(host, true);
-      this.cluster.start(host);
+      host.temper.failsNext = false;
+      if (well.has(host.name)) this.makeWell(host);
+      else if (host.temper.hangsUntilMs > timeline.nowMs) host.temper.hangsUntilMs = Number.POSITIVE_INFINITY;
     }
+  }
+
+  private makeWell(host: FaultyHost): void {
+    // Writes that hang for ever end with their process alone.
+    if (host.temper.hangsUntilMs === Number.POSITIVE_INFINITY) this.cluster.crash(host, false);
+    this.calmDisk(host);
+    this.cluster.resume(host, true);
+    this.cluster.start(host);
   }
 
   private later(delayMs: number, run: () => void): void {

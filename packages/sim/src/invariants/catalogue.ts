@@ -2,7 +2,7 @@
  * What a simulation looks for, in words: the invariants, the marks that a long enough range of seeds must reach, and
  * what cannot be looked for yet because the feature does not exist.
  */
-import type { InvariantName } from "./history.ts";
+import type { InvariantName, LivenessName } from "./history.ts";
 
 export const invariants: Readonly<Record<InvariantName, string>> = {
   "election safety": "a term has one leader, in all of history",
@@ -25,11 +25,25 @@ export const invariants: Readonly<Record<InvariantName, string>> = {
   "replica equality": "healed nodes end with equal logs and equal states",
   "no false refusal": "a node whose data nobody touched comes back as a voter",
   "no unexpected stop": "no node stops by itself without a fault that explains it",
+  "L1 stable leader": "a healed core has a leader within 10 election timeouts and keeps it for 20",
+  "L2 service": "reads and writes go through by way of every node of the core within 20 election timeouts",
+  "L3 convergence": "the core is equal, logs and states, within 30 election timeouts",
+  "L4 no election storm": "who stays cut off in one direction deposes nobody, and its term does not run away",
+  "L7 deaf leader steps down": "a leader that no quorum can answer gives up within 2 election timeouts",
+  "L11 quiet catch-up": "a follower that was down catches up within 20 election timeouts with no new write",
+  "L13 no probing loop": "while nobody writes, no follower rejects append after append",
+  "L14 no busy loop": "while nobody asks anything there is little more than heartbeats, and time moves on",
+  "L15 nothing left pending": "when nobody asks any more, no read, proposal or append stays under way",
+  "L16 restart of all": "all killed at once, the core serves again within 20 election timeouts, by itself",
   liveness: "after all is healed there is a leader in time, and reads and writes go through",
   determinism: "nothing asks for real time or real chance",
   "machine invariant": "of a machine of yours: what you say of it holds after every command",
   linearizability: "of a machine of yours: what clients were told has one legal order, by your model",
 };
+
+export const livenessNames: readonly LivenessName[] = Object.keys(invariants).filter(
+  (name): name is LivenessName => /^L\d/.test(name),
+);
 
 /** Those that the profile `swarm` on five whole nodes reaches within 100 seeds. */
 export const requiredMarks: readonly string[] = [
@@ -65,8 +79,8 @@ export const seedsForMarks = 100;
 /** They come with their features. */
 export const notYet: readonly string[] = [
   "snapshots: equivalence after a restore, a snapshot that arrives late, transfer under loss",
-  "membership: one change at a time, overlapping quorums, removed members that disturb nobody",
-  "transfer of leadership: to members that are dead, behind or gone",
+  "membership: one change at a time, overlapping quorums, removed members that disturb nobody, joint changes that end (L10)",
+  "transfer of leadership: to members that are dead, behind or gone (L12)",
   "leases: mutual exclusion, expiry that is never early, clocks of different rate",
   "clocks: rates and jumps (no part of this version reads a clock for safety)",
 ];

@@ -31,10 +31,24 @@ export type InvariantName =
   | "replica equality"
   | "no false refusal"
   | "no unexpected stop"
+  | LivenessName
   | "liveness"
   | "determinism"
   | "machine invariant"
   | "linearizability";
+
+/** Of a core that was healed while the rest stays broken; the numbers are those of the catalogue. */
+export type LivenessName =
+  | "L1 stable leader"
+  | "L2 service"
+  | "L3 convergence"
+  | "L4 no election storm"
+  | "L7 deaf leader steps down"
+  | "L11 quiet catch-up"
+  | "L13 no probing loop"
+  | "L14 no busy loop"
+  | "L15 nothing left pending"
+  | "L16 restart of all";
 
 export interface Violation {
   readonly invariant: InvariantName;
@@ -68,6 +82,9 @@ export interface MemberHistory {
   writing: Persist | undefined;
   votes: Map<number, MemberId>;
   maxTermSent: number;
+  /** Messages to peers, and rejected appends among them. */
+  sent: number;
+  rejections: number;
   /** Of this start; undefined while it does not run. */
   state: RaftState | undefined;
   seenTerm: number;
@@ -128,6 +145,8 @@ export class History {
         writing: undefined,
         votes: new Map(),
         maxTermSent: 0,
+        sent: 0,
+        rejections: 0,
         state: undefined,
         seenTerm: 0,
         seenCommit: 0,

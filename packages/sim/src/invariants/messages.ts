@@ -14,6 +14,7 @@ export function checkSending(
   to: MemberId,
   message: PeerMessage,
 ): void {
+  member.sent += 1;
   switch (message.kind) {
     case "birthQuery":
     case "birthPromise":
@@ -49,7 +50,7 @@ export function checkSending(
     case "appendResponse":
       if (message.result.kind === "matched") {
         checkAck(history, member, message.term, message.result.matchIndex);
-      }
+      } else member.rejections += 1;
       return;
     default:
       return;

@@ -84,6 +84,22 @@ export class Paths {
     }
   }
 
+  /** Heals the paths that both begin and end at one of `names`. */
+  healAmong(names: ReadonlySet<string>): void {
+    for (const key of [...this.cuts.keys(), ...this.extraLoss.keys()]) {
+      const [from, to] = key.split(">") as [string, string];
+      if (!names.has(from) || !names.has(to)) continue;
+      this.extraLoss.delete(key);
+      this.heal(from, to);
+    }
+  }
+
+  /** Neither cut nor worse than the others. */
+  isWhole(from: string, to: string): boolean {
+    const key = pathKey(from, to);
+    return !this.cuts.has(key) && !this.extraLoss.has(key);
+  }
+
   get cutCount(): number {
     return this.cuts.size;
   }

@@ -1,12 +1,14 @@
 /** Schedules that are a little less than another one: the steps that `minimize` tries. Pure. */
 import type { FaultKind, ScheduledFault } from "../faults/fault.ts";
 import { calmProfile, type Profile } from "../faults/profile.ts";
+import { livenessNames } from "../invariants/catalogue.ts";
 import type { InvariantName, Violation } from "../invariants/history.ts";
 import type { ScheduledOperation } from "../workload/operation.ts";
 import type { Schedule } from "./schedule.ts";
 
 /** What is found by the recovery, which a schedule without it would not show. */
 const foundAtTheEnd: ReadonlySet<InvariantName> = new Set([
+  ...livenessNames,
   "liveness",
   "replica equality",
   "no false refusal",

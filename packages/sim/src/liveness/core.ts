@@ -1,0 +1,110 @@
+/**
+ * The core of a liveness phase: the nodes that are healed, among themselves, while all else stays broken for ever.
+ *
+ * It holds a quorum whose data nobody touched. Faults that always heal hide livelocks: whatever a core needs from
+ * outside shows only where nothing comes from there.
+ */
+import type { FaultyCluster, FaultyHost } from "../faults/faultyCluster.ts";
+import type { FaultySimulation } from "../simulation.ts";
+import type { Chance } from "../world/chance.ts";
+import { sound } from "./progress.ts";
+
+export interface Core {
+  readonly hosts: readonly FaultyHost[];
+  readonly outside: readonly FaultyHost[];
+}
+
+export function quorumOf({ hosts }: FaultyCluster): number {
+  return (hosts.length >> 1) + 1;
+}
+
+export function coreOf({ cluster }: FaultySimulation, names: readonly string[]): Core {
+  return {
+    hosts: cluster.hosts.filter(({ name }) => names.includes(name)),
+    outside: cluster.hosts.filter(({ name }) => !names.includes(name)),
+  };
+}
+
+/** Any set with a quorum of sound nodes in it, at times all. */
+export function chooseCore(simulation: FaultySimulation, chance: Chance): Core {
+  const { cluster, history } = simulation;
+  const { hosts } = cluster;
+  const quorum = quorumOf(cluster);
+  const mixed = chance.shuffled(hosts);
+  const chosen = new Set(mixed.slice(0, chance.between(quorum, hosts.length)));
+  for (const host of mixed) {
+    if (sound([...chosen]).length >= quorum) break;
+    if (host.damage === "none") chosen.add(host);
+  }
+  // Only all together can found a cluster; with something committed, a quorum has been told of its birth.
+  if (history.commitIndex === 0) for (const host of hosts) chosen.add(host);
+  drawIn(simulation, chosen);
+  return coreOf(
+    simulation,
+    [...chosen].map(({ name }) => name),
+  );
+}
+
+/**
+ * A node that can lead a quorum but does not reach all of the core would keep those that it does not reach waiting:
+ * nobody whom it reaches votes against a leader that it hears. That is how Raft is; such a node belongs to the core.
+ */
+function drawIn(simulation: FaultySimulation, chosen: Set<FaultyHost>): void {
+  const { hosts } = simulation.cluster;
+  for (let changes = true; changes; ) {
+    changes = false;
+    for (const host of hosts) {
+      if (chosen.has(host) || !mayLead(simulation, host, chosen) || reachesAll(simulation, host, chosen))
+        continue;
+      chosen.add(host);
+      changes = true;
+    }
+  }
+}
+
+function mayLead(simulation: FaultySimulation, host: FaultyHost, core: ReadonlySet<FaultyHost>): boolean {
+  if (!runs(host)) return false;
+  const { paths } = simulation.world;
+  const voters = simulation.cluster.hosts.filter(
+    (other) =>
+      other === host ||
+      ((core.has(other) || runs(other)) &&
+        !paths.isCut(host.name, other.name) &&
+        !paths.isCut(other.name, host.name)),
+  );
+  return voters.length >= quorumOf(simulation.cluster);
+}
+
+function reachesAll({ world }: FaultySimulation, host: FaultyHost, core: ReadonlySet<FaultyHost>): boolean {
+  return [...core].every(
+    (other) => world.paths.isWhole(host.name, other.name) && world.paths.isWhole(other.name, host.name),
+  );
+}
+
+export function runs(host: FaultyHost): boolean {
+  return host.isUp && !host.isPaused;
+}
+
+/** Leaders outside that no quorum can answer: they must notice. */
+export function deafLeaders(simulation: FaultySimulation, core: Core): readonly FaultyHost[] {
+  const inside = new Set(core.hosts);
+  return core.outside.filter(
+    (host) => runs(host) && host.member?.state?.role === "leader" && !mayLead(simulation, host, inside),
+  );
+}
+
+/**
+ * Before a stuck core is called a bug: does it lack a quorum for a reason? A node that lost data may refuse to come
+ * back, or be mute until it has regained them. Undefined: it has no excuse.
+ */
+export function excuseOf(simulation: FaultySimulation, core: Core): string | undefined {
+  const quorum = quorumOf(simulation.cluster);
+  const excused = core.hosts.filter((host) => {
+    const state = host.member?.state;
+    return host.damage !== "none" && (state === undefined || state.floor !== undefined);
+  });
+  const left = core.hosts.length - excused.length;
+  if (left >= quorum) return undefined;
+  const names = excused.map(({ name, damage }) => `${name} (${damage})`).join(", ");
+  return `of ${quorum} voters that it needs the core has ${left}: the data of ${names} were taken`;
+}

@@ -1,0 +1,142 @@
+/**
+ * L1 to L4, L7 and L13 to L15 on a core: it finds a leader and keeps it, serves by way of every node, becomes equal,
+ * and is quiet afterwards, whatever those outside of it do.
+ */
+import type { InvariantName } from "../invariants/history.ts";
+import { type FaultySimulation, runFor } from "../simulation.ts";
+import { boundMs, timeoutsMs } from "./bounds.ts";
+import { type Core, deafLeaders, excuseOf, runs } from "./core.ts";
+import { areLed, describe, haveConverged, odd, serve, sound } from "./progress.ts";
+import { checkQuiet } from "./quiet.ts";
+
+const operationsEach = 10;
+const quietForMs = 1_000;
+
+/** Heals nothing itself: the core has been healed, and what is outside stays as it is. */
+export async function checkCore(simulation: FaultySimulation, core: Core): Promise<void> {
+  const { history, world } = simulation;
+  await checkDeafLeaders(simulation, core);
+  if (history.violations.length > 0) return;
+  const hosts = sound(core.hosts);
+  const leaderWithinMs = boundMs(simulation, 10);
+  if (!(await runFor(simulation, leaderWithinMs, () => areLed(simulation, hosts)))) {
+    stuck(simulation, core, "L1 stable leader", `has no leader that all follow after ${leaderWithinMs} ms`);
+    return;
+  }
+  const watch = new Watch(simulation, core);
+  const answersWithinMs = boundMs(simulation, 20);
+  const unserved = await serve(simulation, hosts, operationsEach, world.timeline.nowMs + answersWithinMs);
+  if (unserved !== undefined) {
+    stuck(simulation, core, "L2 service", `${unserved.sentence} within ${answersWithinMs} ms`);
+    return;
+  }
+  if (!(await checkConvergence(simulation, core, "L3 convergence", 30))) return;
+  await checkQuiet(simulation, core, Math.max(quietForMs, watch.leftMs()));
+  watch.check();
+}
+
+/** All of the core become equal within so many election timeouts. */
+export async function checkConvergence(
+  simulation: FaultySimulation,
+  core: Core,
+  invariant: InvariantName,
+  timeouts: number,
+): Promise<boolean> {
+  const hosts = sound(core.hosts);
+  const withinMs = boundMs(simulation, timeouts);
+  if (!(await runFor(simulation, withinMs, () => haveConverged(simulation, hosts)))) {
+    stuck(simulation, core, invariant, `is not equal after ${withinMs} ms`);
+    return false;
+  }
+  const other = odd(hosts);
+  simulation.history.require(
+    other === undefined,
+    invariant,
+    () => `${other?.name} and ${hosts[0]?.name} have applied the same entries and hold different states`,
+  );
+  return other === undefined;
+}
+
+/** A leader that no quorum can answer is none any more, once it has not been answered for long enough. */
+async function checkDeafLeaders(simulation: FaultySimulation, core: Core): Promise<void> {
+  const deaf = deafLeaders(simulation, core);
+  if (deaf.length === 0) return;
+  simulation.history.mark("leader without a quorum outside of the core");
+  const withinMs = timeoutsMs(simulation, 2);
+  const isOver = await runFor(simulation, withinMs, () =>
+    deaf.every((host) => host.member?.state?.role !== "leader"),
+  );
+  if (isOver || simulation.history.violations.length > 0) return;
+  const names = deaf.map(({ name }) => name).join(", ");
+  simulation.history.fail(
+    "L7 deaf leader steps down",
+    `${names} still leads ${withinMs} ms after it lost its quorum for good: ${describe(simulation)}`,
+  );
+}
+
+/** Says so unless something else was violated, or the core has an excuse. */
+export function stuck(
+  simulation: FaultySimulation,
+  core: Core,
+  invariant: InvariantName,
+  sentence: string,
+): void {
+  const { history, world } = simulation;
+  if (history.violations.length > 0) return;
+  const excuse = excuseOf(simulation, core);
+  if (excuse === undefined) {
+    history.fail(invariant, `the core ${namesOf(core)} ${sentence}: ${describe(simulation)}`);
+    return;
+  }
+  history.mark("core without a quorum");
+  world.trace.note("##", `the core ${sentence}, and has an excuse: ${excuse}`);
+}
+
+export function namesOf({ hosts }: Core): string {
+  return hosts.map(({ name }) => name).join(", ");
+}
+
+/** From a leader's first standing on: nobody else may be elected, and no term may run away. */
+export class Watch {
+  private readonly simulation: FaultySimulation;
+  private readonly elections: number;
+  private readonly untilMs: number;
+  private readonly termsOutside: ReadonlyMap<string, number>;
+
+  constructor(simulation: FaultySimulation, core: Core) {
+    this.simulation = simulation;
+    this.elections = simulation.history.leaders.size;
+    this.untilMs = simulation.world.timeline.nowMs + timeoutsMs(simulation, 20);
+    const leaderTerm = simulation.cluster.leader()?.member?.state?.currentTerm ?? 0;
+    this.termsOutside = new Map(
+      core.outside
+        .filter((host) => runs(host))
+        .map((host) => [host.name, Math.max(host.member?.state?.currentTerm ?? 0, leaderTerm)]),
+    );
+  }
+
+  leftMs(): number {
+    return this.untilMs - this.simulation.world.timeline.nowMs;
+  }
+
+  check(): void {
+    const { history, cluster } = this.simulation;
+    if (history.violations.length > 0) return;
+    const more = history.leaders.size - this.elections;
+    history.require(
+      more === 0,
+      "L1 stable leader",
+      () =>
+        `${more} more elections were won within ${timeoutsMs(this.simulation, 20)} ms after the core had a leader: ` +
+        describe(this.simulation),
+    );
+    for (const [name, before] of this.termsOutside) {
+      const now = cluster.host(name).member?.state?.currentTerm ?? 0;
+      history.require(
+        now <= before + 2,
+        "L4 no election storm",
+        () => `${name}, outside of the core, went from term ${before} to ${now}, which is more than 2`,
+      );
+    }
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * What "it works" means for some of the nodes: they are led, they serve, they are equal. Used for the core that is
+ * healed while the rest stays broken, and for all nodes at the end.
+ */
+import type { FaultyHost } from "../faults/faultyCluster.ts";
+import { type FaultySimulation, runFor } from "../simulation.ts";
+
+type Hosts = readonly FaultyHost[];
+
+/** Those that must be whole: the simulation took no data from them. */
+export function sound(hosts: Hosts): Hosts {
+  return hosts.filter((host) => host.damage === "none");
+}
+
+/** One leader, of these or another, that has committed in its term and that all of these follow. */
+export function areLed({ cluster }: FaultySimulation, hosts: Hosts): boolean {
+  const state = cluster.leader()?.member?.state;
+  if (state?.leading === undefined || state.commitIndex < state.leading.noopIndex) return false;
+  return hosts.every((host) => {
+    const member = host.member?.state;
+    return member?.currentTerm === state.currentTerm && member.leader === state.options.self;
+  });
+}
+
+export interface Unserved {
+  /** Whoever did not serve, and what it did not do. */
+  readonly sentence: string;
+}
+
+/** So many reads and writes by way of each; undefined: all went through before `untilMs`. */
+export async function serve(
+  simulation: FaultySimulation,
+  hosts: Hosts,
+  each: number,
+  untilMs: number,
+): Promise<Unserved | undefined> {
+  const { workload } = simulation;
+  const writers = hosts.filter((host) => workload.takesWrites(host));
+  for (const host of hosts) {
+    for (let done = 0; done < each; done += 1) {
+      if (!(await eventually(simulation, untilMs, () => workload.read(host, 1_000)))) {
+        return { sentence: `${host.name} answers no read` };
+      }
+    }
+  }
+  for (const host of writers.length > 0 ? writers : hosts.slice(0, 1)) {
+    for (let done = 0; done < each; done += 1) {
+      if (!(await eventually(simulation, untilMs, () => writeAt(simulation, host)))) {
+        return { sentence: `no write goes through by way of ${host.name}` };
+      }
+    }
+  }
+  return undefined;
+}
+
+/** Leadership may have moved since the writer was chosen. */
+function writeAt({ cluster, workload }: FaultySimulation, host: FaultyHost): Promise<boolean> {
+  const writer = workload.takesWrites(host) ? host : cluster.leader();
+  return writer === undefined ? Promise.resolve(false) : workload.write(writer, 1_000);
+}
+
+/** Tries again until it works, or until `untilMs`. */
+async function eventually(
+  simulation: FaultySimulation,
+  untilMs: number,
+  attempt: () => Promise<boolean>,
+): Promise<boolean> {
+  const { timeline } = simulation.world;
+  while (timeline.nowMs < untilMs && simulation.history.violations.length === 0) {
+    let outcome: boolean | undefined;
+    void attempt().then((worked) => {
+      outcome = worked;
+    });
+    await runFor(simulation, untilMs - timeline.nowMs, () => outcome !== undefined);
+    if (outcome === true) return true;
+    await runFor(simulation, 50);
+  }
+  return false;
+}
+
+/** All of these have committed and applied all that the leader has. */
+export function haveConverged({ cluster }: FaultySimulation, hosts: Hosts): boolean {
+  const leader = cluster.leader()?.member?.state;
+  if (leader === undefined || leader.commitIndex !== leader.log.lastIndex) return false;
+  return hosts.every((host) => {
+    const state = host.member?.state;
+    return (
+      state !== undefined &&
+      state.commitIndex === leader.commitIndex &&
+      state.log.lastIndex === leader.log.lastIndex &&
+      state.appliedIndex === leader.commitIndex
+    );
+  });
+}
+
+/** Of hosts that have applied the same entries: one whose state differs from the first one's, if any. */
+export function odd(hosts: Hosts): FaultyHost | undefined {
+  const digest = hosts[0]?.running?.digest();
+  return hosts.find((host) => host.running?.digest() !== digest);
+}
+
+/** Every node in a few words, for a violation. */
+export function describe({ cluster }: FaultySimulation): string {
+  return cluster.hosts
+    .map((host) => {
+      const state = host.member?.state;
+      if (!host.isUp) return `${host.name} down (${host.stopReason ?? "killed"})`;
+      const paused = host.isPaused ? " paused" : "";
+      if (state === undefined) return `${host.name} not born${paused}`;
+      const { role, currentTerm, commitIndex, log, floor } = state;
+      const mute = floor === undefined ? "" : " mute";
+      return `${host.name} ${role}${mute}${paused} t${currentTerm} commit ${commitIndex}/${log.lastIndex}`;
+    })
+    .join(", ");
+}
