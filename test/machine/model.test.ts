@@ -1,11 +1,5 @@
 /** The machine against the simplest thing that could be right: a `Map`, and what each command answered. */
-import {
-  type Command,
-  type CommandResult,
-  encodeProposal,
-  type Proposal,
-  sessionWindow,
-} from "@quorate/client/protocol";
+import { type Command, type CommandResult, type Proposal, sessionWindow } from "@quorate/client/protocol";
 import {
   type AppliedEntry,
   applyEntry,
@@ -17,6 +11,7 @@ import {
 } from "@quorate/kv/machine";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { histories } from "./histories.ts";
 import { replay } from "./log.ts";
 
 interface ModelPair {
@@ -74,70 +69,11 @@ function applyToModel(model: Model, entry: AppliedEntry, { origin, command }: Pr
   return answer;
 }
 
-// Few keys, sessions and sequences, so that they meet; revisions near those that the store reaches.
-const key = fc.constantFrom("a", "b", "a\0", "\u00ff");
-const condition = fc.oneof(
-  fc.constantFrom({ kind: "none" } as const, { kind: "absent" } as const),
-  fc.record({ kind: fc.constant("revision" as const), revision: fc.nat(12) }),
-);
-const session = fc.integer({ min: 1, max: 4 });
-const command: fc.Arbitrary<Command> = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      kind: fc.constant("put" as const),
-      key,
-      value: fc.uint8Array({ maxLength: 3 }),
-      format: fc.constant("bytes" as const),
-      condition,
-    }),
-  },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant("delete" as const), key, condition }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({ kind: fc.constant("openSession" as const), ttlMs: fc.constant(5_000) }),
-  },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant("closeSession" as const), session }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant("expireSession" as const),
-      session,
-      term: fc.integer({ min: 1, max: 3 }),
-    }),
-  },
-);
-const origin = fc.oneof(
-  fc.constant({ kind: "anonymous" } as const),
-  fc.record({
-    kind: fc.constant("session" as const),
-    session,
-    sequence: fc.oneof(
-      fc.integer({ min: 1, max: 6 }),
-      fc.constantFrom(sessionWindow, sessionWindow + 1, 1_030),
-    ),
-    ackedBelow: fc.oneof({ weight: 8, arbitrary: fc.integer({ min: 0, max: 4 }) }, fc.constant(8)),
-  }),
-);
-/** Begins with three sessions, so that most origins are of a living one. */
-const history = fc
-  .array(fc.tuple(fc.record({ origin, command }), fc.integer({ min: 0, max: 1 })), { maxLength: 60 })
-  .map((steps) => {
-    const open: Proposal = { origin: { kind: "anonymous" }, command: { kind: "openSession", ttlMs: 5_000 } };
-    const proposals: Proposal[] = [open, open, open, ...steps.map(([proposal]) => proposal)];
-    let term = 1;
-    const entries = proposals.map((proposal, at): AppliedEntry => {
-      if (at % 9 === 8) term += steps[at - 3]?.[1] ?? 0;
-      return { index: at + 1, term, kind: "command", data: encodeProposal(proposal) };
-    });
-    return { proposals, entries };
-  });
-
 describe("the machine", () => {
   it("answers every command as the model does, and holds the same pairs and sessions", () => {
     const kinds = new Set<string>();
     fc.assert(
-      fc.property(history, ({ proposals, entries }) => {
+      fc.property(histories, ({ proposals, entries }) => {
         const state = createStore();
         const model: Model = { revision: 0, pairs: new Map(), sessions: new Map() };
         for (const [at, entry] of entries.entries()) {
@@ -174,7 +110,7 @@ describe("the machine", () => {
   it("comes to the same digest by the same entries, and to another where one entry is missing", () => {
     let told = 0;
     fc.assert(
-      fc.property(history, fc.nat(), ({ entries }, missing) => {
+      fc.property(histories, fc.nat(), ({ entries }, missing) => {
         const whole = hashState(replay(entries));
         expect(hashState(replay(entries.map((entry) => ({ ...entry, data: entry.data.slice() }))))).toBe(
           whole,

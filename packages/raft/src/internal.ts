@@ -2,7 +2,7 @@
 export { changeMembers, leaveJoint, promote, towards } from "./core/memberChange.ts";
 export { Applier, type ApplierPorts } from "./node/applier.ts";
 export { type BirthPorts, BirthProcess } from "./node/birthProcess.ts";
-export type { CoreObserver } from "./node/coreDriver.ts";
-export { resolveRaftOptions } from "./node/options.ts";
+export { CoreDriver, type CoreObserver } from "./node/coreDriver.ts";
+export { coreOptions, resolveRaftOptions } from "./node/options.ts";
 export { PeerRegistry } from "./node/peerRegistry.ts";
 export { Waiters } from "./node/waiters.ts";

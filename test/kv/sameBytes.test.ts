@@ -1,0 +1,224 @@
+/**
+ * One log of store commands, through nodes that differ in everything that they may differ in: how the log is cut into
+ * appends, what is kept in memory, when the disk is done, what is read meanwhile, and where they are restarted. Each
+ * ends with the same bytes and has given the same results.
+ *
+ * Restarts replay from the first entry; a restart from a snapshot joins them when there are snapshots.
+ */
+import { type CommandResult, resultToWire } from "@quorate/client/protocol";
+import { createMachineHost } from "@quorate/kv/internal";
+import { applyEntry, createStore, hashState, listPairs } from "@quorate/kv/machine";
+import {
+  asIndex,
+  asTerm,
+  type Entry,
+  type LogStore,
+  memberId,
+  type NodeId,
+  systemRandom,
+  votersOnly,
+} from "@quorate/raft";
+import { CoreDriver, coreOptions, resolveRaftOptions, Waiters } from "@quorate/raft/internal";
+import { MemoryBatchStore, MemorySlotFile, openLog } from "@quorate/storage/internal";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type History, histories } from "../machine/histories.ts";
+
+const leader = memberId("b" as NodeId, "0".repeat(16));
+
+interface Setting {
+  readonly entriesPerAppend: number;
+  /** 0: whatever is applied leaves the memory, and is read back from the log store. */
+  readonly maxCachedBytes: number;
+  readonly heartbeatMs: number;
+  /** How many turns a write takes. */
+  readonly turnsPerWrite: number;
+  /** The commit index is told so many entries late. */
+  readonly commitLag: number;
+  readonly readsMeanwhile: boolean;
+  /** The node is closed and opened again when so many entries were sent. */
+  readonly restartsAt: readonly number[];
+}
+
+const settings: fc.Arbitrary<Setting> = fc.record({
+  entriesPerAppend: fc.constantFrom(1, 2, 7, 100),
+  maxCachedBytes: fc.constantFrom(0, 100, 1_000_000),
+  heartbeatMs: fc.constantFrom(10, 50),
+  turnsPerWrite: fc.integer({ min: 0, max: 3 }),
+  commitLag: fc.integer({ min: 0, max: 5 }),
+  readsMeanwhile: fc.boolean(),
+  restartsAt: fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 3 }),
+});
+
+interface Ended {
+  readonly hash: string;
+  /** By index. What a replay gave again was checked to be the same. */
+  readonly results: ReadonlyMap<number, string>;
+}
+
+/** A node that follows a leader of the log's last term, over stores that outlive it. */
+class Follower {
+  private readonly setting: Setting;
+  private readonly log: readonly Entry[];
+  private readonly results = new Map<number, string>();
+  private batches = new MemoryBatchStore();
+  private slots = new MemorySlotFile();
+  private host = createMachineHost();
+  private driver: CoreDriver<CommandResult> | undefined;
+  private deferred: (() => void)[] = [];
+  private turn = 0;
+  private failure: unknown;
+
+  constructor(setting: Setting, log: readonly Entry[]) {
+    this.setting = setting;
+    this.log = log;
+  }
+
+  async run(): Promise<Ended> {
+    const { entriesPerAppend, commitLag, restartsAt } = this.setting;
+    const last = this.log.length;
+    const restarts = new Set(restartsAt);
+    let driver = await this.start();
+    for (let sent = 0; sent < last; ) {
+      const due = [...restarts].find((at) => at <= sent);
+      if (due !== undefined) {
+        restarts.delete(due);
+        driver = await this.start();
+        sent = driver.state.log.lastIndex;
+      }
+      const end = Math.min(last, sent + entriesPerAppend);
+      this.append(driver, sent, end, Math.max(0, end - commitLag));
+      sent = end;
+      await this.pass();
+    }
+    this.append(driver, last, last, last);
+    for (let turn = 0; driver.appliedIndex < last; turn += 1) {
+      if (turn > 1_000) throw new Error(`Applied ${driver.appliedIndex} of ${last} entries.`);
+      await this.pass();
+    }
+    driver.stop();
+    return { hash: hashState(this.host.store), results: this.results };
+  }
+
+  /** As after a crash: nothing is left of the process before but what its stores hold now. */
+  private async start(): Promise<CoreDriver<CommandResult>> {
+    this.driver?.stop();
+    this.deferred = [];
+    this.batches = new MemoryBatchStore(this.batches.contents());
+    this.slots = new MemorySlotFile(this.slots.contents());
+    this.host = createMachineHost();
+    const { batches, slots } = this;
+    const store = await openLog({ batches, slots, nodeId: "a" as NodeId, random: systemRandom() });
+    const self = memberId(store.identity.nodeId, store.identity.incarnation);
+    const voters = [self, leader].map((id) => ({ id, address: "ws://127.0.0.1:1" }));
+    const restored =
+      store.standing.kind === "born"
+        ? store.standing.restored
+        : await store.bear({ clusterId: "c".repeat(32), configuration: votersOnly(voters) });
+    const { maxCachedBytes, heartbeatMs, turnsPerWrite } = this.setting;
+    const options = { ...coreOptions(resolveRaftOptions({ heartbeatMs }), self, 1), maxCachedBytes };
+    this.driver = new CoreDriver<CommandResult>(options, restored, {
+      clock: {
+        nowMs: () => this.turn,
+        bootMs: () => this.turn,
+        after: () => () => {},
+        defer: (fn) => void this.deferred.push(fn),
+      },
+      log: slowed(store, async () => {
+        for (let turn = 0; turn < turnsPerWrite; turn += 1) await nextTurn();
+      }),
+      machine: { apply: (entry) => this.apply(entry) },
+      waiters: new Waiters(),
+      observer: {},
+      send: () => {},
+      roleChanged: () => {},
+      failed: (error) => {
+        this.failure ??= error;
+      },
+    });
+    return this.driver;
+  }
+
+  private apply(entry: Entry): CommandResult {
+    const result = this.host.machine.apply(entry);
+    const text = JSON.stringify(resultToWire(result));
+    expect(this.results.get(entry.index) ?? text, `entry ${entry.index}, replayed`).toBe(text);
+    this.results.set(entry.index, text);
+    return result;
+  }
+
+  private append(driver: CoreDriver<CommandResult>, previous: number, end: number, commit: number): void {
+    driver.push({
+      kind: "received",
+      from: leader,
+      message: {
+        kind: "appendRequest",
+        term: this.log.at(-1)?.term ?? asTerm(1),
+        session: 1,
+        prevIndex: asIndex(previous),
+        prevTerm: this.log[previous - 1]?.term ?? asTerm(0),
+        commitIndex: asIndex(commit),
+        entries: this.log.slice(previous, end),
+      },
+    });
+  }
+
+  private async pass(): Promise<void> {
+    this.turn += 1;
+    for (const fn of this.deferred.splice(0)) fn();
+    await nextTurn();
+    if (this.failure !== undefined) throw this.failure;
+    if (this.setting.readsMeanwhile) {
+      listPairs(this.host.store, { from: "", to: "" }, { limit: 2, reverse: true, keysOnly: true });
+    }
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function slowed(store: LogStore, wait: () => Promise<void>): LogStore {
+  const slow: Pick<LogStore, "read" | "write"> = {
+    read: (from, to, maxBytes) => store.read(from, to, maxBytes),
+    write: async (persist) => {
+      await wait();
+      await store.write(persist);
+    },
+  };
+  return slow as LogStore;
+}
+
+/** As Raft has them: terms that rise, and what is no command in between. */
+function asEntries({ entries }: History): Entry[] {
+  return entries.map(({ index, term, data }) => {
+    const place = { index: asIndex(index), term: asTerm(term) };
+    if (index % 11 === 10) return { ...place, kind: "noop", data: new Uint8Array() };
+    return { ...place, kind: "command", data };
+  });
+}
+
+function reference(log: readonly Entry[]): Ended {
+  const state = createStore();
+  const results = new Map(
+    log.map((entry) => [entry.index, JSON.stringify(resultToWire(applyEntry(state, entry)))]),
+  );
+  return { hash: hashState(state), results };
+}
+
+describe("one log of commands", () => {
+  it("gives the same results and the same bytes, whatever a node's options, and wherever it is restarted", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        histories,
+        fc.array(settings, { minLength: 1, maxLength: 3 }),
+        async (history, nodes) => {
+          const log = asEntries(history);
+          const expected = reference(log);
+          for (const setting of nodes) expect(await new Follower(setting, log).run()).toEqual(expected);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});
