@@ -47,8 +47,8 @@ const broken: readonly Broken[] = [
   {
     name: "equal logs lead to different states",
     file: "packages/sim/src/cluster/assembly.ts",
-    find: "digest: () => machine.serials.join(),",
-    replace: "digest: () => host.name + machine.serials.join(),",
+    find: "digest: () => machine.serials.join() }",
+    replace: "digest: () => host.name + machine.serials.join() }",
     scene: (sim) => undisturbed(sim, "raft"),
     as: "L3 convergence",
   },
@@ -101,8 +101,9 @@ const broken: readonly Broken[] = [
   {
     name: "who was restarted never campaigns",
     file: `${core}/roles.ts`,
-    find: "return state.floor === undefined && isVoter",
-    replace: "return state.boot < 2 && state.floor === undefined && isVoter",
+    find: "export function mayCampaign({ floor, log, commitIndex, options }: RaftState): boolean {\n  if (floor",
+    replace:
+      "export function mayCampaign({ floor, log, commitIndex, options, boot }) {\n  if (boot > 1 || floor",
     scene: (sim) => restarted(sim, "raft", "all"),
     as: "L16 restart of all",
   },
