@@ -130,12 +130,8 @@ export class RunningNode<Result> implements RaftNode<Result> {
   propose(data: Uint8Array, { signal }: WaitOptions = {}): Promise<Applied<Result>> {
     const { maxCommandBytes } = this.#options.resolved;
     if (data.byteLength > maxCommandBytes) {
-      return Promise.reject(
-        new QuorateError(
-          "TOO_LARGE",
-          `The command has ${data.byteLength} bytes; at most ${maxCommandBytes} fit.`,
-        ),
-      );
+      const sentence = `The command has ${data.byteLength} bytes; at most ${maxCommandBytes} fit.`;
+      return Promise.reject(new QuorateError("TOO_LARGE", sentence));
     }
     const driver = this.#readyDriver();
     if (driver instanceof QuorateError) return Promise.reject(driver);
