@@ -34,9 +34,11 @@ export function codeBlocksOf(path: string, markdown: string): CodeBlock[] {
   return blocks;
 }
 
-/** Of the README, the guides and the reference. */
+/** Of the README, the guides, the reference, and the pages of the packages. */
 export function allCodeBlocks(): CodeBlock[] {
-  const paths = filesBelow(join(root, "docs")).map((file) => file.path);
+  const paths = ["docs", "packages"]
+    .flatMap((folder) => filesBelow(join(root, folder)))
+    .map(({ path }) => path);
   return ["README.md", ...paths.filter((path) => path.endsWith(".md"))].flatMap((path) =>
     codeBlocksOf(path, readFileSync(join(root, path), "utf8")),
   );

@@ -53,6 +53,18 @@ describe("the tree", () => {
     expect(foreignWordsIn({ path: "history", text: log })).toEqual([]);
   });
 
+  it("gives every package a page of its own and the licence, which npm packs with it", () => {
+    const licence = readFileSync(join(root, "LICENSE"), "utf8");
+    const manifests = files.filter(({ path }) => /^packages\/[^/]+\/package\.json$/.test(path));
+    expect(manifests.length).toBeGreaterThan(5);
+    for (const { path, text } of manifests) {
+      const { name } = JSON.parse(text) as { name: string };
+      const page = files.find((file) => file.path === path.replace("package.json", "README.md"));
+      expect(page?.text.split("\n")[0], path).toBe(`# ${name}`);
+      expect(readFileSync(join(root, path, "..", "LICENSE"), "utf8"), path).toBe(licence);
+    }
+  });
+
   it("names exact versions, each in the catalog", () => {
     const workspace = readFileSync(join(root, "pnpm-workspace.yaml"), "utf8");
     const catalog = /^catalog:\n((?: {2}.*\n)+)/m.exec(workspace)?.[1] ?? "";

@@ -65,6 +65,7 @@ export {
   profileNames,
 } from "./faults/namedProfiles.ts";
 export type { Nemesis } from "./faults/nemesis.ts";
+export { cutsBetween } from "./faults/partitions.ts";
 export { calmProfile, drawProfile, type Profile } from "./faults/profile.ts";
 export { invariants, notYet, requiredMarks, seedsForMarks } from "./invariants/catalogue.ts";
 export type { History, InvariantName, LivenessName, Violation } from "./invariants/history.ts";
@@ -73,11 +74,13 @@ export { checkCore } from "./liveness/coreChecks.ts";
 export { restartAll, restartOne } from "./liveness/drills.ts";
 export { checkLiveness, healCore } from "./liveness/liveness.ts";
 export { checkRecovery } from "./liveness/recovery.ts";
+export type { AppliedCommand, MachineStart, MachineUnderTest } from "./machine/machineUnderTest.ts";
 export { calmWire, type HealMode, type WireTemper } from "./network/paths.ts";
 export { eventCount, type RunRecording } from "./page/browser/recording.ts";
 export { renderPage } from "./page/renderPage.ts";
 export type { Recordable } from "./recording/recordable.ts";
 export { type RecorderOptions, RunRecorder, recordRun } from "./recording/runRecorder.ts";
+export { assertNoViolation, heal, partition, runUntil, runUntilLeader } from "./scenario.ts";
 export {
   type Fails,
   firstViolation,
