@@ -121,13 +121,14 @@ describe("many seeds", () => {
 });
 
 describe("quorate sim --list", () => {
-  it("tells profiles, invariants, marks, and what there is not yet", () => {
+  it("tells profiles, faults, invariants, marks, and what there is not yet", () => {
     const text = listLines(sim, false).join("\n");
     for (const word of ["swarm", "election safety", "leader crashed", "snapshots:"])
       expect(text).toContain(word);
     const [json] = listLines(sim, true);
     expect(Object.keys(JSON.parse(json ?? ""))).toEqual([
       "profiles",
+      "faults",
       "invariants",
       "requiredMarks",
       "notYet",

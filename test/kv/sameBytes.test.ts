@@ -18,13 +18,7 @@ import {
   systemRandom,
   votersOnly,
 } from "@quorate/raft";
-import {
-  CoreDriver,
-  coreOptions,
-  MembershipWaiters,
-  resolveRaftOptions,
-  Waiters,
-} from "@quorate/raft/internal";
+import { CoreDriver, coreOptions, resolveRaftOptions, Waiters } from "@quorate/raft/internal";
 import { MemoryBatchStore, MemorySlotFile, openLog } from "@quorate/storage/internal";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -135,11 +129,9 @@ class Follower {
       }),
       machine: { apply: (entry) => this.apply(entry) },
       waiters: new Waiters(),
-      memberships: new MembershipWaiters(),
       observer: {},
       send: () => {},
       roleChanged: () => {},
-      membershipChanged: () => {},
       failed: (error) => {
         this.failure ??= error;
       },

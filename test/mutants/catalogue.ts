@@ -66,7 +66,7 @@ export const mutants: readonly Mutant[] = [
   if (first === undefined) return;
   if (first.index <= log.lastIndex) {
     invariant(commitIndex >= 0 || isHeld(state, first), `,
-    killedBy: { kind: "seed", seed: 1, nodes: 5, layer: "raft", durationMs: 4_000 },
+    killedBy: { kind: "seed", seed: 3, nodes: 5, layer: "raft", durationMs: 4_000 },
     // A cut below the commit index is noticed at once; the core's own invariants may come first, and stop the node.
     as: ["commit agreement", "index order", "no unexpected stop"],
   },
@@ -83,7 +83,7 @@ export const mutants: readonly Mutant[] = [
     file: "packages/storage/src/log/witness.ts",
     find: 'await batches.write([...operations, { kind: "put", key: recordKey, value }]);',
     replace: 'batches.write([...operations, { kind: "put", key: recordKey, value }]).catch(() => {});',
-    killedBy: { kind: "seed", seed: 8, nodes: 3, layer: "raft", durationMs: 4_000 },
+    killedBy: { kind: "seed", seed: 7, nodes: 3, layer: "raft", durationMs: 4_000 },
     as: ["durability", "no false refusal", "no unexpected stop", "terms only rise"],
   },
 ];

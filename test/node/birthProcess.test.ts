@@ -262,6 +262,33 @@ describe("the birth of a cluster", () => {
     expect(nodes.map((node) => node.process.busy)).toEqual([false, false, false]);
   });
 
+  it("refuses a question that comes while the birth, or another promise, is being written, and lives on", async () => {
+    const nursery = new Nursery();
+    const list = ["a", "b"];
+    const [a, b] = list.map((name) => nursery.add(name, list)) as [Node, Node];
+    const question = {
+      kind: "birthQuery",
+      peers: list.map((nodeId) => ({ nodeId: nodeId as NodeId, address: `ws://${nodeId}` })),
+    } as const;
+    // As a log does it: one write after the other, each judged when its turn comes.
+    const { promise } = b.log;
+    let turn: () => void = () => {};
+    b.log.promise = (founder) => new Promise<void>((done) => (turn = done)).then(() => promise(founder));
+    b.process.received(a.member, question);
+    b.process.received(a.member, {
+      kind: "birthNotice",
+      birth: {
+        clusterId: "c1",
+        configuration: { voters: [{ id: b.member, address: "ws://b" }], outgoing: [], learners: [] },
+      },
+    });
+    await Promise.resolve();
+    expect(clusterIdOf(b)).toBe("c1");
+    turn();
+    for (let hop = 0; hop < 5; hop++) await Promise.resolve();
+    expect(nursery.queue.map(({ message }) => message.kind)).toEqual(["birthRefusal"]);
+  });
+
   it("tells a member that lost the record of its birth, and never takes its promise", async () => {
     const nursery = new Nursery();
     const list = ["a", "b"];

@@ -12,13 +12,7 @@ import {
   type RestoredState,
   votersOnly,
 } from "@quorate/raft";
-import {
-  CoreDriver,
-  coreOptions,
-  MembershipWaiters,
-  resolveRaftOptions,
-  Waiters,
-} from "@quorate/raft/internal";
+import { CoreDriver, coreOptions, resolveRaftOptions, Waiters } from "@quorate/raft/internal";
 import { describe, expect, it } from "vitest";
 
 const self = memberId("a" as NodeId, "0".repeat(16));
@@ -70,11 +64,9 @@ class Rig {
       log: log as LogStore,
       machine: { apply: () => undefined },
       waiters: new Waiters(),
-      memberships: new MembershipWaiters(),
       observer: {},
       send: () => {},
       roleChanged: () => {},
-      membershipChanged: () => {},
       failed: (error) => this.failures.push(error),
     });
   }

@@ -40,6 +40,7 @@ describe("arbitraries of runs", () => {
     const drawn = fc.sample(commanded, { seed: 7, numRuns: 300 });
     const kinds = new Set(drawn.flatMap(({ faults }) => faults.map(({ fault }) => fault.kind)));
     expect([...kinds].sort()).toEqual([
+      "clog",
       "crash",
       "crashAll",
       "diskError",

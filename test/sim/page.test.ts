@@ -74,11 +74,7 @@ describe("a recorded run", () => {
     const ended = rowsOf(recording.operations).filter(({ endMs }) => endMs >= 0);
     const { acknowledged, failed, unknown, reads, readsFailed } = simulation.workload.stats;
     expect(ended.length).toBe(acknowledged + failed + unknown + reads + readsFailed);
-    expect(recording.faults.map(({ sentence }) => sentence.split(" ")[0])).toEqual([
-      "partition",
-      "b",
-      "pause",
-    ]);
+    expect(recording.faults.map(({ sentence }) => sentence.split(" ")[0])).toEqual(["partition", "b", "c"]);
   });
 
   it("holds cuts, crashes and pauses with their beginning and their end", async () => {

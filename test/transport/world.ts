@@ -140,6 +140,7 @@ export function nodeSide(hello: () => PeerHello, admit: (peer: PeerHello) => Ref
       admit,
       linked: (peer) => void seen.linked.push(peer.member),
       received: (from, sequence, messages) => void seen.received.push({ from, sequence, messages }),
+      unlinked: () => undefined,
       lost: (peer, cause) => void seen.lost.push({ peer, cause }),
       refusedBy: (node, refusal) => void seen.refusedBy.push({ node, refusal }),
     },

@@ -27,9 +27,7 @@ import {
   type Random,
   type StartOptions,
   type StateMachine,
-  type Succession,
   startNode,
-  type TransferOptions,
   type Transport,
 } from "@quorate/raft";
 import { createTransport, memoryNetwork, peerRole } from "@quorate/transport/links";
@@ -75,8 +73,6 @@ export interface NodeControl {
   /** Where it says that it can be reached; the port is the real one. */
   readonly address: string;
   status(): NodeStatus;
-  /** Hands leadership from this node to another one; see `RaftNode.transferLeadership`. */
-  transferLeadership(options?: TransferOptions): Promise<Succession>;
   /** Resolves when it was closed; rejects with why when it had to stop by itself. */
   readonly closed: Promise<void>;
 }
@@ -196,13 +192,8 @@ function handle(parts: Parts): AssembledNode {
   const { id, address, raft, host, server, client, listeners } = parts;
   let closing: Promise<void> | undefined;
 
-  /**
-   * The office first, while the node can still tell its clients who has it now; then the client, while the node still
-   * serves it; then the door, so that others ask other nodes at once.
-   */
+  /** The client first, while the node still serves it; then the door, so that others ask other nodes at once. */
   async function end(reason: string): Promise<void> {
-    await raft.retire();
-    await server.answered();
     await client.stop(reason);
     server.close("this node is closing");
     await raft.close();
@@ -229,14 +220,7 @@ function handle(parts: Parts): AssembledNode {
     kv: client.kv,
     clock: client.clock,
     status: (options) => client.status(options),
-    transferLeadership: (options) => client.transferLeadership(options),
-    node: {
-      id,
-      address,
-      status: () => raft.status(),
-      transferLeadership: (options) => raft.transferLeadership(options),
-      closed,
-    },
+    node: { id, address, status: () => raft.status(), closed },
     raft,
     host,
     server,

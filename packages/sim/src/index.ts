@@ -58,6 +58,7 @@ export type { Assembly, RunningNode } from "./cluster/assembly.ts";
 export { SimulatedCluster, SimulatedHost } from "./cluster/cluster.ts";
 export type { Fault, FaultKind, PartitionShape, ScheduledFault } from "./faults/fault.ts";
 export type { Damage, FaultyCluster, FaultyHost } from "./faults/faultyCluster.ts";
+export { faultKinds } from "./faults/kinds.ts";
 export {
   type NamedProfile,
   namedProfiles,
@@ -96,4 +97,4 @@ export type { ClientOperation, ScheduledOperation } from "./workload/operation.t
 export { StoreWorkload } from "./workload/storeClients.ts";
 export type { Workload, WorkloadStats } from "./workload/workload.ts";
 export { type Chance, chanceFrom } from "./world/chance.ts";
-export type { World } from "./world/world.ts";
+export { World } from "./world/world.ts";

@@ -12,6 +12,7 @@ import { Checks } from "./invariants/checks.ts";
 import { History } from "./invariants/history.ts";
 import type { MachineUnderTest } from "./machine/machineUnderTest.ts";
 import { Replicas } from "./machine/replicas.ts";
+import { calmWire } from "./network/paths.ts";
 import type { RunRecorder } from "./recording/runRecorder.ts";
 import { CommandWorkload } from "./workload/commandClients.ts";
 import { SerialWorkload } from "./workload/serials.ts";
@@ -61,7 +62,7 @@ export function openSimulation(options: WorldOptions): Simulation {
   const history = new History(world.timeline, world.trace);
   const { assembly, workloadOf } = occupantsOf(options, profile, history);
   const cluster = new SimulatedCluster(world, new Checks(history), nodes, assembly);
-  world.paths.temper = profile.wire;
+  world.paths.temper = { ...calmWire, ...profile.wire };
   for (const host of cluster.hosts) host.temper.meanLatencyMs = profile.meanDiskLatencyMs;
   const nemesis = new Nemesis(cluster, profile.meanDiskLatencyMs);
   const workload = workloadOf(cluster);

@@ -35,3 +35,4 @@ export { type Address, formatAddress, isLoopback, parseAddress } from "./network
 export { type NetworkCase, type NetworkUnderTest, networkConformance } from "./network/conformance.ts";
 export { checkHello, helloFault } from "./network/helloFields.ts";
 export { type MemoryNetworkOptions, memoryNetwork } from "./network/memoryNetwork.ts";
+export { seal, unseal } from "./websocket/sealedFrame.ts";

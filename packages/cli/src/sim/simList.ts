@@ -4,17 +4,19 @@ import { textTable } from "../textTable.ts";
 
 type Catalogue = Pick<
   typeof Sim,
-  "namedProfiles" | "invariants" | "requiredMarks" | "seedsForMarks" | "notYet"
+  "namedProfiles" | "faultKinds" | "invariants" | "requiredMarks" | "seedsForMarks" | "notYet"
 >;
 
 export function listLines(sim: Catalogue, asJson: boolean): readonly string[] {
-  const { invariants, requiredMarks, notYet, seedsForMarks } = sim;
+  const { faultKinds, invariants, requiredMarks, notYet, seedsForMarks } = sim;
   const profiles = Object.fromEntries(
     Object.entries(sim.namedProfiles).map(([name, { about }]) => [name, about]),
   );
-  if (asJson) return [JSON.stringify({ profiles, invariants, requiredMarks, notYet })];
+  if (asJson) return [JSON.stringify({ profiles, faults: faultKinds, invariants, requiredMarks, notYet })];
   return [
     ...textTable(["PROFILE", ""], Object.entries(profiles)),
+    "",
+    ...textTable(["FAULT", ""], Object.entries(faultKinds)),
     "",
     ...textTable(["INVARIANT", ""], Object.entries(invariants)),
     "",

@@ -26,9 +26,7 @@ export type RequestBody =
     }
   /** Only the leader answers: a linearizable read of "is this session alive?". */
   | { readonly kind: "keepAlive"; readonly session: number }
-  | { readonly kind: "status" }
-  /** Only the leader answers, once another node leads. `target` is a node id; empty: the best voter. */
-  | { readonly kind: "transfer"; readonly target: string };
+  | { readonly kind: "status" };
 
 export interface Request {
   /** Chosen by the client, unique on its connection. */
@@ -96,8 +94,7 @@ export type ResponseBody =
     }
   | { readonly kind: "keptAlive"; readonly alive: boolean }
   | { readonly kind: "status"; readonly status: ReportedStatus }
-  | { readonly kind: "failed"; readonly failure: Failure }
-  | { readonly kind: "transferred"; readonly leader: string; readonly term: number };
+  | { readonly kind: "failed"; readonly failure: Failure };
 
 export interface Response {
   readonly id: number;

@@ -10,6 +10,7 @@
 import { unreachable } from "../core/invariant.ts";
 import { votersOnly } from "../core/quorum.ts";
 import { type Configuration, type Member, type MemberId, type NodeId, nodeIdOf } from "../core/types.ts";
+import { QuorateError } from "../errors.ts";
 import type { BirthMessage, PeerAddress } from "../ports/birthMessages.ts";
 import { type Birth, type LogStore, type Random, randomHex } from "../ports/index.ts";
 
@@ -58,7 +59,8 @@ export class BirthProcess {
     }
   }
 
-  lost(peer: MemberId): void {
+  /** There is no way to it: it is told when it is linked again. */
+  unlinked(peer: MemberId): void {
     this.heardAsMember(peer);
   }
 
@@ -113,7 +115,15 @@ export class BirthProcess {
       send(founder, { kind: "birthRefusal", reason });
       return;
     }
-    log.promise(founder).then(() => send(founder, { kind: "birthPromise", founder, peers }), failed);
+    log.promise(founder).then(
+      () => send(founder, { kind: "birthPromise", founder, peers }),
+      (error: unknown) => {
+        // What was written before it, a birth or another promise, may have decided otherwise meanwhile.
+        const late = isRefusal(error) ? this.#reasonAgainst(founder, theirs) : undefined;
+        if (late === undefined) failed(error);
+        else send(founder, { kind: "birthRefusal", reason: late });
+      },
+    );
   }
 
   #reasonAgainst(founder: MemberId, theirs: readonly PeerAddress[]): string | undefined {
@@ -189,6 +199,10 @@ export class BirthProcess {
       this.#ports.peers[0]?.nodeId === nodeIdOf(this.#ports.self)
     );
   }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof QuorateError && error.code === "REFUSED";
 }
 
 function names(configuration: Configuration, member: MemberId): boolean {

@@ -116,7 +116,7 @@ export class PeerRegistry {
     this.#linked.add(peer.member);
   }
 
-  lost(peer: MemberId): void {
+  unlinked(peer: MemberId): void {
     this.#linked.delete(peer);
   }
 
@@ -129,15 +129,6 @@ export class PeerRegistry {
     const { standing } = this.#log;
     const theirs = this.#hellos.get(peer)?.clusterId;
     return standing.kind === "born" && theirs !== undefined && theirs !== standing.birth.clusterId;
-  }
-
-  /** Where what this node was told of its peers is not what the log says. */
-  differences(configuration: Configuration): readonly { peer: NodeId; given: string; inLog: string }[] {
-    return this.#configured.flatMap(({ nodeId, address }) => {
-      const member = membersOf(configuration).find((candidate) => nodeIdOf(candidate.id) === nodeId);
-      if (member?.address === address) return [];
-      return [{ peer: nodeId, given: address, inLog: member?.address ?? "not a member" }];
-    });
   }
 
   /** Where a member can be reached: what it says itself, else what this node was told, else what the log says. */

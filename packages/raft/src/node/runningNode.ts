@@ -5,16 +5,18 @@
  * here decides anything about Raft.
  */
 import {
+  type Configuration,
   type ConfigurationAt,
-  invariant,
+  InvariantError,
   type MemberChange,
   type MemberId,
   type MembershipView,
+  membersOf,
   nodeIdOf,
   type RoleChange,
 } from "../core/index.ts";
 import { type Outcome, QuorateError } from "../errors.ts";
-import type { BirthMessage, PeerAddress } from "../ports/birthMessages.ts";
+import { isBirthMessage, type PeerAddress } from "../ports/birthMessages.ts";
 import {
   type Birth,
   type Cancel,
@@ -28,7 +30,6 @@ import {
 } from "../ports/index.ts";
 import { BirthProcess } from "./birthProcess.ts";
 import { CoreDriver, type CoreObserver } from "./coreDriver.ts";
-import { Handover } from "./handover.ts";
 import { MembershipWaiters } from "./membershipWaiters.ts";
 import { coreOptions, type ResolvedRaftOptions } from "./options.ts";
 import { PeerRegistry } from "./peerRegistry.ts";
@@ -39,11 +40,8 @@ import type {
   NodeStatus,
   RaftNode,
   ReadPoint,
-  Succession,
-  TransferOptions,
   WaitOptions,
 } from "./raftNode.ts";
-import { whyNotReady } from "./readiness.ts";
 import type { StartOptions } from "./start.ts";
 import { nodeStatus } from "./status.ts";
 import { asStopReason } from "./stopReason.ts";
@@ -61,6 +59,7 @@ export interface RunningOptions<Result>
 
 const birthRepeatMs = 200;
 const maxComplaints = 16;
+const maxBacklog = 65_536;
 
 export class RunningNode<Result> implements RaftNode<Result> {
   readonly member: MemberId;
@@ -72,7 +71,6 @@ export class RunningNode<Result> implements RaftNode<Result> {
   readonly #waiters = new Waiters<Result>();
   readonly #memberships = new MembershipWaiters();
   readonly #listeners = new Set<(event: NodeEvent) => void>();
-  readonly #handover: Handover;
   #driver: CoreDriver<Result> | undefined;
   #complaints: readonly string[] = [];
   #cancelRepeat: Cancel | undefined;
@@ -89,14 +87,6 @@ export class RunningNode<Result> implements RaftNode<Result> {
     // Whoever cares awaits `closed`; for whoever does not, a stopped node is not an unhandled rejection.
     this.closed.catch(() => {});
     this.#peers = new PeerRegistry(options.log, options.self, options.configuredPeers);
-    this.#handover = new Handover({
-      driver: () => this.#readyDriver(),
-      waiters: this.#waiters,
-      clock: options.clock,
-      electionTimeoutMaxMs: options.resolved.electionTimeoutMaxMs,
-      isLinked: (peer) => this.#peers.isLinked(peer),
-      observe: (listener) => this.observe(listener),
-    });
     this.#birth = new BirthProcess({
       log: options.log,
       random: options.random,
@@ -130,8 +120,12 @@ export class RunningNode<Result> implements RaftNode<Result> {
   propose(data: Uint8Array, { signal }: WaitOptions = {}): Promise<Applied<Result>> {
     const { maxCommandBytes } = this.#options.resolved;
     if (data.byteLength > maxCommandBytes) {
-      const sentence = `The command has ${data.byteLength} bytes; at most ${maxCommandBytes} fit.`;
-      return Promise.reject(new QuorateError("TOO_LARGE", sentence));
+      return Promise.reject(
+        new QuorateError(
+          "TOO_LARGE",
+          `The command has ${data.byteLength} bytes; at most ${maxCommandBytes} fit.`,
+        ),
+      );
     }
     const driver = this.#readyDriver();
     if (driver instanceof QuorateError) return Promise.reject(driver);
@@ -157,14 +151,6 @@ export class RunningNode<Result> implements RaftNode<Result> {
     );
   }
 
-  transferLeadership(options: TransferOptions = {}): Promise<Succession> {
-    return this.#handover.transfer(options);
-  }
-
-  retire(): Promise<void> {
-    return this.#handover.retire();
-  }
-
   status(): NodeStatus {
     return nodeStatus({
       member: this.member,
@@ -182,17 +168,31 @@ export class RunningNode<Result> implements RaftNode<Result> {
     return () => this.#listeners.delete(listener);
   }
 
-  async close(): Promise<void> {
-    await this.retire();
+  close(): Promise<void> {
     return this.#end(undefined);
   }
 
   #readyDriver(): CoreDriver<Result> | QuorateError {
-    const driver = this.#driver;
-    const refusal = whyNotReady(driver, this.#ending !== undefined);
-    if (refusal !== undefined) return refusal;
-    invariant(driver !== undefined, "a node that is ready has a driver", { member: this.member });
-    return driver;
+    if (this.#ending !== undefined) return new QuorateError("CLOSED", "This node is closed.");
+    if (this.#driver === undefined) {
+      return new QuorateError(
+        "UNAVAILABLE",
+        "This node does not belong to a cluster yet: it waits for all its peers.",
+        {
+          retryable: true,
+        },
+      );
+    }
+    if (this.#driver.backlog > maxBacklog) {
+      return new QuorateError(
+        "OVERLOADED",
+        "This node has as many requests waiting as it takes. Try again.",
+        {
+          retryable: true,
+        },
+      );
+    }
+    return this.#driver;
   }
 
   #transportHandlers(): TransportHandlers {
@@ -201,6 +201,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
       admit: (peer) => this.#admit(peer),
       linked: (peer) => this.#linked(peer),
       received: (from, sequence, messages) => this.#received(from, sequence, messages),
+      unlinked: (peer) => this.#unlinked(peer),
       lost: (peer, cause) => this.#lost(peer, cause),
       refusedBy: (node, refusal) => this.#refusedBy(node, refusal),
     };
@@ -248,9 +249,12 @@ export class RunningNode<Result> implements RaftNode<Result> {
     this.#emit({ kind: "peerLinked", peer: nodeIdOf(peer.member) });
   }
 
+  #unlinked(peer: MemberId): void {
+    this.#peers.unlinked(peer);
+    this.#birth.unlinked(peer);
+  }
+
   #lost(peer: MemberId, cause: CloseCause): void {
-    this.#peers.lost(peer);
-    this.#birth.lost(peer);
     if (cause === "remote") this.#driver?.push({ kind: "peerLost", peer });
     this.#emit({ kind: "peerLost", peer: nodeIdOf(peer), reason: cause });
   }
@@ -285,8 +289,9 @@ export class RunningNode<Result> implements RaftNode<Result> {
   }
 
   #run(): void {
-    const { clock, log, logger, machine, observer, random, resolved, transport } = this.#options;
-    invariant(log.standing.kind === "born", "a node that runs is born", { member: this.member });
+    const { clock, log, machine, observer, random, resolved, transport } = this.#options;
+    if (log.standing.kind !== "born")
+      throw new InvariantError("a node that runs is born", { member: this.member });
     this.#driver = new CoreDriver(
       coreOptions(resolved, this.member, random.uint32()),
       log.standing.restored,
@@ -303,11 +308,8 @@ export class RunningNode<Result> implements RaftNode<Result> {
         failed: (error) => this.#fail(error),
       },
     );
-    const { toldMembership } = this.#driver.state.outbox;
-    for (const fields of this.#peers.differences(toldMembership.inForce.configuration)) {
-      logger.info(fields, "The peers option differs from the log, whose members count.");
-    }
-    this.#peers.membershipChanged(toldMembership);
+    this.#checkAddresses(this.#driver.state.outbox.toldMembership.inForce.configuration);
+    this.#peers.membershipChanged(this.#driver.state.outbox.toldMembership);
     transport.setPeers(this.#peers.targets());
     const { floor } = log.standing.restored;
     if (floor !== undefined) {
@@ -318,9 +320,17 @@ export class RunningNode<Result> implements RaftNode<Result> {
     }
   }
 
+  #checkAddresses(configuration: Configuration): void {
+    for (const { nodeId, address } of this.#options.configuredPeers) {
+      const member = membersOf(configuration).find((candidate) => nodeIdOf(candidate.id) === nodeId);
+      if (member?.address === address) continue;
+      const fields = { peer: nodeId, given: address, inLog: member?.address ?? "not a member" };
+      this.#options.logger.info(fields, "The peers option differs from the log, whose members count.");
+    }
+  }
+
   #roleChanged({ role, term, leader }: RoleChange): void {
     this.#options.logger.info({ role, term, leader }, "The role changed.");
-    this.#handover.roleChanged(leader);
     this.#emit({ kind: "roleChanged", role, term, leader });
   }
 
@@ -382,16 +392,4 @@ export class RunningNode<Result> implements RaftNode<Result> {
     else if (logClosed.status === "rejected") this.#settleClosed.reject(asStopReason(logClosed.reason));
     else this.#settleClosed.resolve();
   }
-}
-
-const birthKinds: ReadonlySet<string> = new Set<BirthMessage["kind"]>([
-  "birthQuery",
-  "birthPromise",
-  "birthRefusal",
-  "birthNotice",
-  "birthAck",
-]);
-
-function isBirthMessage(message: PeerMessage): message is BirthMessage {
-  return birthKinds.has(message.kind);
 }

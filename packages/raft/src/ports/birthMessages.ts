@@ -40,3 +40,16 @@ export interface BirthAck {
 }
 
 export type BirthMessage = BirthQuery | BirthPromise | BirthRefusal | BirthNotice | BirthAck;
+
+const birthKinds: ReadonlySet<string> = new Set<BirthMessage["kind"]>([
+  "birthQuery",
+  "birthPromise",
+  "birthRefusal",
+  "birthNotice",
+  "birthAck",
+]);
+
+/** By its kind, of all that peers send each other. */
+export function isBirthMessage(message: { readonly kind: string }): message is BirthMessage {
+  return birthKinds.has(message.kind);
+}

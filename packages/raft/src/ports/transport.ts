@@ -34,6 +34,8 @@ export interface TransportHandlers {
   admit(peer: PeerHello): Refusal | undefined;
   /** A link **to** this peer stands: what is sent to it now has a way. */
   linked(peer: PeerHello): void;
+  /** The link to this peer stands no longer; `lost` follows. */
+  unlinked(peer: MemberId): void;
   /** `sequence` is the sender's last witnessed write at the time of sending. */
   received(from: MemberId, sequence: number, messages: readonly PeerMessage[]): void;
   /** A connection with this peer, in either direction, ended. `remote`: its process closed it, or died. */

@@ -3,9 +3,9 @@
  * is where it hurts.
  */
 import type { Chance } from "../world/chance.ts";
-import { type Fault, type FaultKind, partitionShapes } from "./fault.ts";
+import { drawNetworkFault } from "./drawNetwork.ts";
+import type { Fault, FaultKind } from "./fault.ts";
 import type { FaultyCluster } from "./faultyCluster.ts";
-import { cutsOf } from "./partitions.ts";
 import type { Profile } from "./profile.ts";
 
 export function drawFault(cluster: FaultyCluster, profile: Profile, chance: Chance): Fault | undefined {
@@ -26,20 +26,6 @@ export function drawFault(cluster: FaultyCluster, profile: Profile, chance: Chan
       return { kind, silent: chance.happens(0.5), forMs: shortly };
     case "pause":
       return { kind, node, timersFirst: chance.happens(0.5), forMs: 10 + Math.ceil(chance.exponential(600)) };
-    case "partition": {
-      const shape = chance.pick(partitionShapes);
-      const names = cluster.hosts.map((host) => host.name);
-      return {
-        kind,
-        shape,
-        cuts: cutsOf(shape, names, node, chance),
-        forMs: 50 + Math.ceil(chance.exponential(900)),
-      };
-    }
-    case "lossyPath": {
-      const to = chance.pick(cluster.hosts).name;
-      return { kind, from: node, to, loss: 0.05 + chance.fraction() * 0.95, forMs: 2 * shortly };
-    }
     case "slowDisk":
       return { kind, node, meanLatencyMs: chance.between(5, 150), forMs: 3 * shortly };
     case "hangingDisk":
@@ -48,6 +34,8 @@ export function drawFault(cluster: FaultyCluster, profile: Profile, chance: Chan
     case "rot":
     case "wipe":
       return drawDamage(cluster, kind, chance, shortly);
+    default:
+      return drawNetworkFault(kind, cluster, node, chance);
   }
 }
 

@@ -2,7 +2,54 @@
  * Faults as plain data: what is done to whom and for how long. A list of them with times is a schedule, which can be
  * written out and replayed; nothing random is decided when one strikes.
  */
-export type Fault =
+export type Fault = NetworkFault | ProcessFault | DiskFault;
+
+/** A directed path between two hosts. */
+export type Path = readonly [from: string, to: string];
+
+export type NetworkFault =
+  /** Directed paths that carry nothing. `shape` is for people. */
+  | {
+      readonly kind: "partition";
+      readonly shape: PartitionShape;
+      readonly cuts: readonly Path[];
+      readonly forMs: number;
+    }
+  | {
+      readonly kind: "lossyPath";
+      readonly from: string;
+      readonly to: string;
+      readonly loss: number;
+      readonly forMs: number;
+    }
+  /** Nothing comes out of the path for a time, and then all of it: late, but nothing is lost. */
+  | { readonly kind: "clog"; readonly from: string; readonly to: string; readonly forMs: number }
+  /**
+   * In the first half of the time the paths of `stops` are clogged one after the other, in the second half those of
+   * `releases` carry again one after the other (FoundationDB's swizzle-clogging).
+   */
+  | {
+      readonly kind: "swizzleClog";
+      readonly stops: readonly Path[];
+      readonly releases: readonly Path[];
+      readonly forMs: number;
+    }
+  /** The paths are cut at once, heal after the first of `gapsMs`, are cut again after the second, and so on. */
+  | {
+      readonly kind: "flapping";
+      readonly paths: readonly Path[];
+      readonly gapsMs: readonly number[];
+      readonly forMs: number;
+    }
+  /** Between the node and every client; between clients and the other nodes all is well. */
+  | {
+      readonly kind: "clientCut";
+      readonly node: string;
+      readonly lost: ClientCutDirection;
+      readonly forMs: number;
+    };
+
+export type ProcessFault =
   /** SIGKILL, or a power cut (`silent`). `whenWriting`: at the next moment at which a write is under way. */
   | {
       readonly kind: "crash";
@@ -13,21 +60,9 @@ export type Fault =
     }
   /** Every node at the same instant. */
   | { readonly kind: "crashAll"; readonly silent: boolean; readonly forMs: number }
-  | { readonly kind: "pause"; readonly node: string; readonly timersFirst: boolean; readonly forMs: number }
-  /** Directed paths that carry nothing. `shape` is for people. */
-  | {
-      readonly kind: "partition";
-      readonly shape: PartitionShape;
-      readonly cuts: readonly (readonly [from: string, to: string])[];
-      readonly forMs: number;
-    }
-  | {
-      readonly kind: "lossyPath";
-      readonly from: string;
-      readonly to: string;
-      readonly loss: number;
-      readonly forMs: number;
-    }
+  | { readonly kind: "pause"; readonly node: string; readonly timersFirst: boolean; readonly forMs: number };
+
+export type DiskFault =
   | {
       readonly kind: "slowDisk";
       readonly node: string;
@@ -49,6 +84,12 @@ export type Fault =
   | { readonly kind: "wipe"; readonly node: string; readonly forMs: number };
 
 export type FaultKind = Fault["kind"];
+
+export type FaultOf<Kind extends FaultKind> = Extract<Fault, { readonly kind: Kind }>;
+
+export const clientCutDirections = ["requests", "replies", "both"] as const;
+
+export type ClientCutDirection = (typeof clientCutDirections)[number];
 
 export const partitionShapes = [
   "halves",

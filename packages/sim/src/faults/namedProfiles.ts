@@ -21,10 +21,20 @@ export const namedProfiles: Readonly<Record<ProfileName, NamedProfile>> = {
   },
   calm: { about: "nothing goes wrong", profile: calmProfile },
   network: {
-    about: "frames are lost, repeated, reordered and replayed late; partitions and lossy paths",
+    about:
+      "frames lost, repeated, reordered, replayed late and damaged; partitions, clogged and flapping paths",
     profile: {
-      wire: { ...calmWire, meanDelayMs: 4, loss: 0.1, duplication: 0.2, reordering: 0.3, lateReplay: 0.002 },
-      faults: { partition: 1, lossyPath: 1 },
+      wire: {
+        ...calmWire,
+        meanDelayMs: 4,
+        loss: 0.1,
+        duplication: 0.2,
+        reordering: 0.3,
+        lateReplay: 0.002,
+        swapping: 0.1,
+        corruption: 0.002,
+      },
+      faults: { partition: 2, lossyPath: 2, clog: 2, swizzleClog: 1, flapping: 1, clientCut: 1 },
       meanFaultGapMs: 500,
     },
   },

@@ -1,8 +1,6 @@
 /** The shapes of partitions, as the directed paths that they cut. */
 import type { Chance } from "../world/chance.ts";
-import type { PartitionShape } from "./fault.ts";
-
-type Cut = readonly [from: string, to: string];
+import type { PartitionShape, Path } from "./fault.ts";
 
 /** `focus` is the node that the shapes with one are about: the leader, where there is one. */
 export function cutsOf(
@@ -10,7 +8,7 @@ export function cutsOf(
   nodes: readonly string[],
   focus: string,
   chance: Chance,
-): readonly Cut[] {
+): readonly Path[] {
   const mixed = chance.shuffled(nodes);
   switch (shape) {
     case "halves": {
@@ -44,7 +42,7 @@ export function cutsOf(
 }
 
 /** Both directions of every path between nodes of different groups: a partition into these groups. */
-export function cutsBetween(...groups: readonly (readonly string[])[]): readonly Cut[] {
+export function cutsBetween(...groups: readonly (readonly string[])[]): readonly Path[] {
   return groups.flatMap((these, at) => both(between(these, groups.slice(at + 1).flat())));
 }
 
@@ -52,20 +50,23 @@ function without(nodes: readonly string[], node: string): readonly string[] {
   return nodes.filter((other) => other !== node);
 }
 
-export function between(these: readonly string[], those: readonly string[]): readonly Cut[] {
-  return these.flatMap((from) => those.map((to): Cut => [from, to]));
+export function between(these: readonly string[], those: readonly string[]): readonly Path[] {
+  return these.flatMap((from) => those.map((to): Path => [from, to]));
 }
 
-export function both(cuts: readonly Cut[]): readonly Cut[] {
-  return cuts.flatMap(([from, to]): Cut[] => [
+export function both(cuts: readonly Path[]): readonly Path[] {
+  return cuts.flatMap(([from, to]): Path[] => [
     [from, to],
     [to, from],
   ]);
 }
 
 /** Cuts every path but those between positions that are neighbours. */
-function keepOnly(nodes: readonly string[], isKept: (one: number, other: number) => boolean): readonly Cut[] {
-  const cuts: Cut[] = [];
+function keepOnly(
+  nodes: readonly string[],
+  isKept: (one: number, other: number) => boolean,
+): readonly Path[] {
+  const cuts: Path[] = [];
   for (const [one, from] of nodes.entries()) {
     for (const [other, to] of nodes.entries()) {
       if (one !== other && !isKept(one, other)) cuts.push([from, to]);

@@ -3,7 +3,7 @@
  * that runs differ as swarms do. A test may fix any of them.
  */
 import type { RaftOptions } from "@quorate/raft";
-import type { HealMode, WireTemper } from "../network/paths.ts";
+import { calmWire, type HealMode, type WireTemper } from "../network/paths.ts";
 import type { Chance } from "../world/chance.ts";
 import type { FaultKind } from "./fault.ts";
 
@@ -27,6 +27,10 @@ export const everyFault: Readonly<Record<FaultKind, number>> = {
   pause: 5,
   partition: 8,
   lossyPath: 2,
+  clog: 2,
+  swizzleClog: 1,
+  flapping: 1,
+  clientCut: 1,
   slowDisk: 2,
   hangingDisk: 2,
   diskError: 1,
@@ -36,16 +40,7 @@ export const everyFault: Readonly<Record<FaultKind, number>> = {
 
 /** Nothing goes wrong. */
 export const calmProfile: Profile = {
-  wire: {
-    minDelayMs: 0.5,
-    meanDelayMs: 0.5,
-    loss: 0,
-    duplication: 0,
-    reordering: 0,
-    lateReplay: 0,
-    healMode: "keep",
-    silenceMs: 5_000,
-  },
+  wire: calmWire,
   meanDiskLatencyMs: 0.5,
   faults: {},
   meanFaultGapMs: 1_000,
@@ -90,6 +85,8 @@ function drawWire(chance: Chance, isSlow: boolean): WireTemper {
     duplication: rarely(0.5, 0.3),
     reordering: rarely(0.5, 0.5),
     lateReplay: rarely(0.3, 0.003),
+    swapping: rarely(0.3, 0.2),
+    corruption: rarely(0.3, 0.01),
     healMode: chance.pick<HealMode>(["keep", "drop", "reset"]),
     silenceMs: chance.between(500, 5_000),
   };

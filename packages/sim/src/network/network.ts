@@ -40,6 +40,7 @@ export class SimulatedNetwork {
         if (end.host === from && end.peer.host === to) end.healed();
       }
     });
+    wire.paths.atUnclog((from, to) => wire.trace.observer?.ended("clogged", from, to));
   }
 
   /** Open ends; for checks that nothing is left over. */
@@ -58,6 +59,18 @@ export class SimulatedNetwork {
 
   heal(from: string, to: string): void {
     this.wire.paths.heal(from, to);
+  }
+
+  /** Nothing comes out of the path until `unclog`, and then all of it. */
+  clog(from: string, to: string): void {
+    const { paths, trace } = this.wire;
+    if (paths.isClogged(from, to)) return;
+    trace.observer?.began("clogged", from, to);
+    paths.clog(from, to);
+  }
+
+  unclog(from: string, to: string): void {
+    this.wire.paths.unclog(from, to);
   }
 
   /** Called when a process ends. `isSilent`: its machine lost power. */
@@ -156,21 +169,20 @@ export class SimulatedNetwork {
   }
 
   private request(attempt: Attempt, outcome: DialOutcome): void {
-    const { timeline, paths } = this.wire;
+    const { paths } = this.wire;
     const target = this.listeners.get(attempt.address);
     const from = attempt.host;
     // The address names the host, also while nobody listens there.
     const to = target?.host ?? hostOf(attempt.address);
     if (paths.isCut(from, to)) return;
     const back = (run: () => void): void => {
-      if (paths.isCut(to, from)) return;
-      timeline.schedule(paths.delayMs(), attempt.process, run);
+      if (!paths.isCut(to, from)) this.carry(to, from, attempt.process, run);
     };
     if (target === undefined) {
-      timeline.schedule(paths.delayMs(), undefined, () => back(() => outcome.failed("connection refused")));
+      this.carry(from, to, undefined, () => back(() => outcome.failed("connection refused")));
       return;
     }
-    timeline.schedule(paths.delayMs(), target.process, () => {
+    this.carry(from, to, target.process, () => {
       if (this.listeners.get(attempt.address) !== target) {
         back(() => outcome.failed("connection refused"));
         return;
@@ -195,6 +207,15 @@ export class SimulatedNetwork {
           if (outcome.isWanted()) outcome.connected(near, answer.hello);
           else near.close("no longer wanted");
         });
+    });
+  }
+
+  /** What is said while a connection is made. */
+  private carry(from: string, to: string, process: SimulatedProcess | undefined, run: () => void): void {
+    const { timeline, paths } = this.wire;
+    timeline.schedule(paths.delayMs(), process, () => {
+      if (paths.isClogged(from, to)) paths.whenUnclogged(from, to, () => timeline.schedule(0, process, run));
+      else run();
     });
   }
 
@@ -228,6 +249,9 @@ interface DialOutcome {
   refused(refusal: Refusal): void;
   failed(why: string): void;
 }
+
+/** All clients are on one machine, beside those of the nodes. */
+export const clientsHost = "clients";
 
 /** `ws://a:7101` is on the host `a`. */
 export function hostOf(address: string): string {

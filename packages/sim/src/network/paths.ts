@@ -19,6 +19,10 @@ export interface WireTemper {
   readonly reordering: number;
   /** Chance that a repeated frame comes 1 to 30 s later. */
   readonly lateReplay: number;
+  /** Chance that a frame is kept back until the next one of its path has been sent, and comes right after that. */
+  readonly swapping: number;
+  /** Chance that bytes of a frame are flipped on the way, between clients and nodes too. */
+  readonly corruption: number;
   readonly healMode: HealMode;
   /** A connection whose path has been cut for this long is found dead by both of its ends. */
   readonly silenceMs: number;
@@ -31,6 +35,8 @@ export const calmWire: WireTemper = {
   duplication: 0,
   reordering: 0,
   lateReplay: 0,
+  swapping: 0,
+  corruption: 0,
   healMode: "keep",
   silenceMs: 5_000,
 };
@@ -47,8 +53,11 @@ export class Paths {
   temper: WireTemper = calmWire;
   private readonly cuts = new Map<string, number>();
   private readonly extraLoss = new Map<string, number>();
+  /** What waits at the end of each clogged path, in order. */
+  private readonly clogs = new Map<string, (() => void)[]>();
   private readonly chance: Chance;
   private readonly healWatchers: ((from: string, to: string) => void)[] = [];
+  private readonly unclogWatchers: ((from: string, to: string) => void)[] = [];
 
   constructor(chance: Chance) {
     this.chance = chance;
@@ -82,22 +91,27 @@ export class Paths {
       const [from, to] = key.split(">") as [string, string];
       this.heal(from, to);
     }
+    for (const key of [...this.clogs.keys()]) {
+      const [from, to] = key.split(">") as [string, string];
+      this.unclog(from, to);
+    }
   }
 
   /** Heals the paths that both begin and end at one of `names`. */
   healAmong(names: ReadonlySet<string>): void {
-    for (const key of [...this.cuts.keys(), ...this.extraLoss.keys()]) {
+    for (const key of [...this.cuts.keys(), ...this.extraLoss.keys(), ...this.clogs.keys()]) {
       const [from, to] = key.split(">") as [string, string];
       if (!names.has(from) || !names.has(to)) continue;
       this.extraLoss.delete(key);
       this.heal(from, to);
+      this.unclog(from, to);
     }
   }
 
-  /** Neither cut nor worse than the others. */
+  /** Neither cut nor clogged, nor worse than the others. */
   isWhole(from: string, to: string): boolean {
     const key = pathKey(from, to);
-    return !this.cuts.has(key) && !this.extraLoss.has(key);
+    return !this.cuts.has(key) && !this.extraLoss.has(key) && !this.clogs.has(key);
   }
 
   get cutCount(): number {
@@ -106,6 +120,35 @@ export class Paths {
 
   atHeal(watcher: (from: string, to: string) => void): void {
     this.healWatchers.push(watcher);
+  }
+
+  /** From now on nothing comes out of the path, and nothing of it is lost. */
+  clog(from: string, to: string): void {
+    const key = pathKey(from, to);
+    if (from !== to && !this.clogs.has(key)) this.clogs.set(key, []);
+  }
+
+  /** All that waited comes out, in order. */
+  unclog(from: string, to: string): void {
+    const key = pathKey(from, to);
+    const waiting = this.clogs.get(key);
+    if (waiting === undefined) return;
+    this.clogs.delete(key);
+    for (const run of waiting) run();
+    for (const watcher of this.unclogWatchers) watcher(from, to);
+  }
+
+  isClogged(from: string, to: string): boolean {
+    return this.clogs.size > 0 && this.clogs.has(pathKey(from, to));
+  }
+
+  /** Runs `run` when the path, which is clogged, carries again. */
+  whenUnclogged(from: string, to: string, run: () => void): void {
+    this.clogs.get(pathKey(from, to))?.push(run);
+  }
+
+  atUnclog(watcher: (from: string, to: string) => void): void {
+    this.unclogWatchers.push(watcher);
   }
 
   /** One path that is worse than the others; 0 takes it back. */
@@ -121,6 +164,22 @@ export class Paths {
   /** Whether this frame overtakes those before it. */
   overtakes(): boolean {
     return this.temper.reordering > 0 && this.chance.happens(this.temper.reordering);
+  }
+
+  /** Whether this frame waits for the next one, to come after it. */
+  swaps(): boolean {
+    return this.temper.swapping > 0 && this.chance.happens(this.temper.swapping);
+  }
+
+  /** The frame as it comes out, where it is damaged on the way; undefined: as it went in. */
+  damaged(sealed: () => Uint8Array): Uint8Array | undefined {
+    const { corruption } = this.temper;
+    if (corruption === 0 || !this.chance.happens(corruption)) return undefined;
+    const bytes = sealed();
+    const first = this.chance.below(bytes.length);
+    const end = Math.min(bytes.length, first + this.chance.between(1, 4));
+    for (let at = first; at < end; at += 1) bytes[at] = (bytes[at] as number) ^ this.chance.between(1, 255);
+    return bytes;
   }
 
   fate(from: string, to: string): Fate {

@@ -7,7 +7,7 @@ export const style = `
   --leader: #0072b2; --candidate: #d55e00; --pre-candidate: #e69f00; --follower: #c3c9cf; --on-band: #ffffff;
   --append: #4a6fa5; --vote: #d55e00; --pre-vote: #c98a00; --read: #009e73; --heartbeat: #9aa2ab;
   --ok: #009e73; --failed: #d55e00; --unknown: #cc79a7; --open: #8a929b;
-  --lost: #c0392b; --violation: #c8102e; --cursor: #1d2126; --hatch: #7d8590;
+  --lost: #c0392b; --violation: #c8102e; --cursor: #1d2126; --hatch: #7d8590; --trouble: #cc79a7;
   --commit: #3c6e57; --tail: #3c6e5733;
   --side-0: #0072b20f; --side-1: #cc79a726; --side-2: #e69f0026; --side-3: #009e7326;
 }
@@ -17,7 +17,7 @@ export const style = `
     --leader: #3f9bd8; --candidate: #e8743b; --pre-candidate: #e0a526; --follower: #464e59; --on-band: #0d1013;
     --append: #7ea6e0; --vote: #f08a54; --pre-vote: #e3b341; --read: #3cc49a; --heartbeat: #6d7681;
     --ok: #2fb78c; --failed: #e8743b; --unknown: #e09cc4; --open: #7f8893;
-    --lost: #ff6b5e; --violation: #ff5468; --cursor: #f2f4f6; --hatch: #8b949f;
+    --lost: #ff6b5e; --violation: #ff5468; --cursor: #f2f4f6; --hatch: #8b949f; --trouble: #e09cc4;
     --commit: #6fc7a0; --tail: #6fc7a02e;
     --side-0: #56b4e912; --side-1: #cc79a72b; --side-2: #e69f0024; --side-3: #009e7330;
   }

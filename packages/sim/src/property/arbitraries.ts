@@ -47,8 +47,22 @@ export interface ScheduleConstraints
   readonly layer?: Schedule["layer"];
 }
 
-/** Those after which all that was acknowledged must still be there, on however many nodes they strike. */
-export type ListedFaultKind = Exclude<FaultKind, "rot" | "wipe">;
+/**
+ * Those after which all that was acknowledged must still be there, on however many nodes they strike, and that are no
+ * sequence of others.
+ */
+export type ListedFaultKind = Extract<
+  FaultKind,
+  | "crash"
+  | "crashAll"
+  | "pause"
+  | "partition"
+  | "lossyPath"
+  | "clog"
+  | "slowDisk"
+  | "hangingDisk"
+  | "diskError"
+>;
 
 /** Within these bounds, in steps of 10 ms. */
 function timesMs(from: number, to: number): Arbitrary<number> {
@@ -68,6 +82,8 @@ const roughWires: Arbitrary<WireTemper> = fc.record({
   duplication: fc.constantFrom(0, 0.1, 0.3),
   reordering: fc.constantFrom(0, 0.1, 0.5),
   lateReplay: fc.constantFrom(0, 0.003),
+  swapping: fc.constantFrom(0, 0.1),
+  corruption: fc.constantFrom(0, 0.002),
   healMode: fc.constantFrom("keep" as const, "drop" as const, "reset" as const),
   silenceMs: fc.constantFrom(5_000, 500),
 });
@@ -85,9 +101,10 @@ export function clusters(
         { arbitrary: roughWires, weight: 2 },
       )
     : calm;
+  const counts = typeof nodes === "number" ? [nodes] : nodes;
   return fc
-    .record({ nodes: fc.constantFrom(...(typeof nodes === "number" ? [nodes] : nodes)), wire: wires })
-    .map(({ nodes, wire }) => ({ nodes, profile: { ...calmProfile, wire } }));
+    .record({ place: fc.nat(counts.length - 1), wire: wires })
+    .map(({ place, wire }) => ({ nodes: counts[place] as number, profile: { ...calmProfile, wire } }));
 }
 
 /** What is done to a cluster of so many nodes, and when. */
@@ -147,13 +164,14 @@ const weights: Readonly<Record<ListedFaultKind, number>> = {
   pause: 3,
   crashAll: 1,
   lossyPath: 1,
+  clog: 1,
   slowDisk: 1,
   hangingDisk: 1,
   diskError: 1,
 };
 
 const listedFaultKinds = Object.keys(weights) as ListedFaultKind[];
-const needsTwo: ReadonlySet<FaultKind> = new Set(["partition", "lossyPath"]);
+const needsTwo: ReadonlySet<FaultKind> = new Set(["partition", "lossyPath", "clog"]);
 
 function faultArbitraries(nodes: number): Readonly<Record<ListedFaultKind, Arbitrary<Fault>>> {
   const names = namesOf(nodes);
@@ -185,6 +203,7 @@ function faultArbitraries(nodes: number): Readonly<Record<ListedFaultKind, Arbit
       loss: fc.constantFrom(0.1, 0.5, 1),
       forMs,
     }),
+    clog: fc.record({ kind: constant("clog"), from: node, to: node, forMs }),
     slowDisk: fc.record({
       kind: constant("slowDisk"),
       node,

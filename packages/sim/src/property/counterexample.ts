@@ -1,6 +1,6 @@
 /** The smallest case in which a machine breaks, and how it is told. */
 import { QuorateError } from "@quorate/raft";
-import { describeFault } from "../faults/nemesis.ts";
+import { describeFault } from "../faults/describeFault.ts";
 import type { Violation } from "../invariants/history.ts";
 import { shown } from "../machine/replicas.ts";
 import { calmWire } from "../network/paths.ts";

@@ -12,7 +12,7 @@ export interface RunObserver {
   stepped(node: string, state: RaftState, event?: Event): void;
   /** `from` and `to` are nodes, or members of them. */
   sent(from: string, to: string, message: PeerMessage): void;
-  /** `other`: the end of a path that starts at `node`. */
+  /** `other`: the end of a path that starts at `node`. What does not lie between nodes is not recorded. */
   began(kind: IntervalKind, node: string, other?: string): void;
   ended(kind: IntervalKind, node: string, other?: string): void;
   /** Returns what is to be called, once, with how it ended. */

@@ -9,7 +9,7 @@
  * half is forgotten, since a violation is at the end, and the recording says so.
  */
 import type { Event, PeerMessage, RaftState } from "@quorate/raft";
-import { describeFault } from "../faults/nemesis.ts";
+import { describeFault } from "../faults/describeFault.ts";
 import { describeMessage } from "../invariants/words.ts";
 import {
   type IntervalKind,
@@ -116,6 +116,7 @@ export class RunRecorder implements RunObserver {
 
   began(kind: IntervalKind, node: string, other?: string): void {
     const key = `${kind} ${node} ${other ?? ""}`;
+    if (![node, other ?? node].every((name) => this.nodes.includes(name))) return;
     if (kind === "down") this.latest.delete(this.nodeAt(node));
     if (this.open.has(key) || this.intervals.length >= this.maxEvents) return;
     const row = this.intervals.add({

@@ -1,5 +1,5 @@
 /** Schedules that are a little less than another one: the steps that `minimize` tries. Pure. */
-import type { FaultKind, ScheduledFault } from "../faults/fault.ts";
+import type { Fault, FaultKind, Path, ScheduledFault } from "../faults/fault.ts";
 import { calmProfile, type Profile } from "../faults/profile.ts";
 import { livenessNames } from "../invariants/catalogue.ts";
 import type { InvariantName, Violation } from "../invariants/history.ts";
@@ -81,12 +81,30 @@ export function withFewerNodes(schedule: Schedule, nodes: number): Schedule {
 
 function faultAmong(scheduled: ScheduledFault, isLeft: (name: string) => boolean): ScheduledFault[] {
   const { atMs, fault } = scheduled;
-  if (fault.kind === "partition") {
-    const cuts = fault.cuts.filter(([from, to]) => isLeft(from) && isLeft(to));
-    return cuts.length === 0 ? [] : [{ atMs, fault: { ...fault, cuts } }];
+  const left = (paths: readonly Path[]): readonly Path[] => paths.filter((path) => path.every(isLeft));
+  const some = (smaller: Fault, paths: readonly Path[]): ScheduledFault[] =>
+    paths.length === 0 ? [] : [{ atMs, fault: smaller }];
+  switch (fault.kind) {
+    case "partition": {
+      const cuts = left(fault.cuts);
+      return some({ ...fault, cuts }, cuts);
+    }
+    case "swizzleClog": {
+      const stops = left(fault.stops);
+      return some({ ...fault, stops, releases: left(fault.releases) }, stops);
+    }
+    case "flapping": {
+      const paths = left(fault.paths);
+      return some({ ...fault, paths }, paths);
+    }
+    case "lossyPath":
+    case "clog":
+      return isLeft(fault.from) && isLeft(fault.to) ? [scheduled] : [];
+    case "crashAll":
+      return [scheduled];
+    default:
+      return isLeft(fault.node) ? [scheduled] : [];
   }
-  const names = "node" in fault ? [fault.node] : fault.kind === "lossyPath" ? [fault.from, fault.to] : [];
-  return names.every(isLeft) ? [scheduled] : [];
 }
 
 /** The fault at this place lasts half as long. */

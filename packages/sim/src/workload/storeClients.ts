@@ -1,5 +1,5 @@
 /**
- * Clients of the whole store: the shipped client, each in a process of its own on a host of its own.
+ * Clients of the whole store: the shipped client, each in a process of its own, all on one host.
  *
  * They put unique values, conditionally at times, and read, a few operations at once; now and then one leaves, politely
  * or not, and another comes. All they are told goes to the oracle.
@@ -9,6 +9,7 @@ import { createCluster } from "@quorate/client/internal";
 import { QuorateError } from "@quorate/raft";
 import { traceLogger } from "../cluster/assembly.ts";
 import type { SimulatedCluster, SimulatedHost } from "../cluster/cluster.ts";
+import { clientsHost } from "../network/network.ts";
 import { outcomeOf } from "../recording/outcomeOf.ts";
 import type { Chance } from "../world/chance.ts";
 import type { SimulatedProcess } from "../world/process.ts";
@@ -123,7 +124,7 @@ export class StoreWorkload implements Workload {
     const random = world.chance(`client ${name}`);
     const cluster = createCluster(
       {
-        network: world.network.portOf(process, name),
+        network: world.network.portOf(process, clientsHost),
         clock: process.clock,
         random,
         logger: traceLogger(world, name),

@@ -119,13 +119,9 @@ class Links implements PeerTransport {
 
   send(to: MemberId, messages: readonly PeerMessage[]): void {
     const link = this.#outgoing.get(nodeIdOf(to));
-    if (this.#world === undefined || link?.member !== to || !link.canSend()) return;
-    const known = messages.every((message) => link.understands(message))
-      ? messages
-      : messages.filter((message) => link.understands(message));
-    if (known.length === 0) return;
+    if (messages.length === 0 || this.#world === undefined || link?.member !== to || !link.canSend()) return;
     const { sequence } = this.#world.handlers.hello();
-    for (const part of frameParts(known)) link.send(encodeFrame(sequence, part));
+    for (const part of frameParts(messages)) link.send(encodeFrame(sequence, part));
   }
 
   close(): Promise<void> {
@@ -154,6 +150,7 @@ class Links implements PeerTransport {
       admit: (peer) => handlers.admit(peer),
       linked: (peer) => isOpen() && handlers.linked(peer),
       received: (from, sequence, messages) => isOpen() && handlers.received(from, sequence, messages),
+      unlinked: (peer) => isOpen() && handlers.unlinked(peer),
       lost: (peer, cause) => isOpen() && handlers.lost(peer, cause),
       refusedBy: (node, refusal) => isOpen() && handlers.refusedBy(node, refusal),
     };

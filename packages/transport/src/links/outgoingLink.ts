@@ -21,7 +21,6 @@ import {
   type NodeId,
   nodeIdOf,
   type PeerHello,
-  type PeerMessage,
   QuorateError,
   type Random,
   type TransportHandlers,
@@ -29,7 +28,7 @@ import {
 import type { OpenChannels } from "./openChannels.ts";
 import { type Pace, refusedRetryMs, retryMs } from "./pace.ts";
 import { readPeerHello, writePeerHello } from "./peerHello.ts";
-import { negotiate, peerVersions, versionOf } from "./versions.ts";
+import { negotiate, peerVersions } from "./versions.ts";
 
 /** What all links of a node share. */
 export interface LinkWorld {
@@ -46,8 +45,6 @@ interface Standing {
   readonly kind: "standing";
   readonly channel: Channel;
   readonly peer: PeerHello;
-  /** Of the protocol, as agreed with this peer. */
-  readonly version: number;
   readonly sinceMs: number;
   /** Set while too much is buffered: ends the link unless it drains. */
   jam: Cancel | undefined;
@@ -87,11 +84,6 @@ export class OutgoingLink {
   /** The member that the link stands to. */
   get member(): MemberId | undefined {
     return this.#state.kind === "standing" ? this.#state.peer.member : undefined;
-  }
-
-  /** Whether the peer knows such a message. */
-  understands(message: PeerMessage): boolean {
-    return this.#state.kind === "standing" && versionOf(message) <= this.#state.version;
   }
 
   useAddresses(addresses: readonly string[]): void {
@@ -251,7 +243,7 @@ export class OutgoingLink {
     if (agreed.kind === "refuse") return this.#turnAway(address, channel, agreed.reason, "refused");
     const refusal = this.#world.handlers.admit(peer);
     if (refusal !== undefined) return this.#turnAway(address, channel, refusal.reason, "refused");
-    this.#stand(channel, peer, agreed.version);
+    this.#stand(channel, peer);
     return "linked";
   }
 
@@ -261,10 +253,9 @@ export class OutgoingLink {
     return attempt;
   }
 
-  #stand(channel: Channel, peer: PeerHello, version: number): void {
+  #stand(channel: Channel, peer: PeerHello): void {
     const { channels, clock, handlers } = this.#world;
-    const sinceMs = clock.nowMs();
-    const state: Standing = { kind: "standing", channel, peer, version, sinceMs, jam: undefined };
+    const state: Standing = { kind: "standing", channel, peer, sinceMs: clock.nowMs(), jam: undefined };
     this.#state = state;
     this.#complaints.clear();
     channels.open(channel, {
@@ -290,6 +281,7 @@ export class OutgoingLink {
       this.#wait("unreachable");
     }
     this.#log("info", `The link to ${state.peer.member} ended.`, { cause, reason });
+    if (this.#state.kind !== "standing") handlers.unlinked(state.peer.member);
     handlers.lost(state.peer.member, cause);
   }
 

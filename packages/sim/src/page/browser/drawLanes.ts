@@ -1,4 +1,5 @@
 /** The lanes of the nodes: bands of roles and terms, what was done to the node behind them, commit curves below. */
+import { drawTroubles } from "./drawTroubles.ts";
 import { lastAtOrBefore, type Span } from "./runIndex.ts";
 import { bandTop, type Scene, withAlpha, writeFitting } from "./scene.ts";
 import { xOf } from "./timeScale.ts";
@@ -22,6 +23,7 @@ export function drawLanes(scene: Scene): void {
   for (let node = 0; node < index.recording.nodes.length; node += 1) {
     for (const span of index.pauses[node] ?? []) drawHatched(scene, span, node, "paused");
     if (scene.shown.isCommitShown) drawIndexes(scene, node);
+    drawTroubles(scene, node);
     drawRoles(scene, node);
     for (const span of index.downs[node] ?? []) drawHatched(scene, span, node, "down");
   }

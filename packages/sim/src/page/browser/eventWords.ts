@@ -102,6 +102,8 @@ function intervalWords(index: RunIndex, row: number): EventWords {
     down: `${node} is down`,
     paused: `${node} is paused`,
     cut: `Path ${node} ↛ ${other} is cut`,
+    clogged: `Path ${node} → ${other} is clogged`,
+    noClients: `${node} is cut off from its clients`,
   };
   const startMs = intervals.startMs[row] as number;
   return {

@@ -16,6 +16,7 @@ export interface Palette {
   readonly cursor: string;
   readonly onBand: string;
   readonly hatch: string;
+  readonly trouble: string;
   readonly commit: string;
   readonly tail: string;
   readonly roles: Readonly<Record<(typeof roles)[number], string>>;
@@ -39,6 +40,7 @@ export function readPalette(): Palette {
     cursor: of("cursor"),
     onBand: of("on-band"),
     hatch: of("hatch"),
+    trouble: of("trouble"),
     commit: of("commit"),
     tail: of("tail"),
     roles: {

@@ -19,7 +19,8 @@ export const messageKinds = [
   "readIndexResponse",
 ] as const;
 
-export const intervalKinds = ["down", "paused", "cut"] as const;
+/** Of a node, but for `cut` and `clogged`, which are of a path. */
+export const intervalKinds = ["down", "paused", "cut", "clogged", "noClients"] as const;
 export const operationKinds = ["write", "read"] as const;
 
 /** `open`: the run ended, or the client vanished, before it was told. */

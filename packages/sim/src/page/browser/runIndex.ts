@@ -3,6 +3,7 @@
  * events in their order for stepping. Made once, when the page opens.
  */
 import {
+  type IntervalKind,
   intervalKinds,
   type MessageColumn,
   messageKinds,
@@ -48,12 +49,19 @@ export interface Partition {
   readonly touched: readonly boolean[];
 }
 
+/** What ails a node without taking it down. */
+export interface Trouble extends Span {
+  readonly words: string;
+}
+
 export class RunIndex {
   readonly recording: RunRecording;
   /** By node: rows of its states, by time. */
   readonly statesOf: readonly (readonly number[])[];
   readonly downs: readonly (readonly Span[])[];
   readonly pauses: readonly (readonly Span[])[];
+  /** By node, ordered by their beginning. */
+  readonly troubles: readonly (readonly Trouble[])[];
   readonly partitions: readonly Partition[];
   /** By operation: the line it is drawn in. */
   readonly operationLines: readonly number[];
@@ -73,6 +81,7 @@ export class RunIndex {
     this.statesOf = rowsOf;
     this.downs = recording.nodes.map((_, node) => spansOf(recording, "down", node));
     this.pauses = recording.nodes.map((_, node) => spansOf(recording, "paused", node));
+    this.troubles = recording.nodes.map((_, node) => troublesOf(recording, node));
     this.partitions = partitionsOf(recording);
     const lines = linesOf(recording);
     this.operationLines = lines.lineOf;
@@ -136,6 +145,11 @@ export class RunIndex {
   }
 }
 
+const troubleWords: Readonly<Record<Exclude<IntervalKind, "down" | "paused" | "cut">, string>> = {
+  clogged: "clogged",
+  noClients: "no clients",
+};
+
 export function groupOfKind(kind: number): MessageGroup {
   const name = messageKinds[kind] ?? "heartbeat";
   if (name.startsWith("append")) return "append";
@@ -156,17 +170,24 @@ export function lastAtOrBefore(length: number, valueAt: (at: number) => number, 
   return low - 1;
 }
 
-function spansOf(
-  { intervals, endMs }: RunRecording,
-  kind: (typeof intervalKinds)[number],
-  node: number,
-): Span[] {
+function spansOf({ intervals, endMs }: RunRecording, kind: IntervalKind, node: number): Span[] {
   const wanted = intervalKinds.indexOf(kind);
   return intervals.startMs.flatMap((startMs, row) => {
     if (intervals.kind[row] !== wanted || intervals.node[row] !== node) return [];
     const ended = intervals.endMs[row] as number;
     return [{ row, startMs, endMs: ended < 0 ? endMs : ended }];
   });
+}
+
+function troublesOf(recording: RunRecording, node: number): Trouble[] {
+  const { intervals, nodes } = recording;
+  const troubles = Object.entries(troubleWords).flatMap(([kind, words]) =>
+    spansOf(recording, kind as IntervalKind, node).map((span) => {
+      const other = nodes[intervals.other[span.row] as number];
+      return { ...span, words: other === undefined ? words : `→ ${other} ${words}` };
+    }),
+  );
+  return troubles.sort((one, another) => one.startMs - another.startMs);
 }
 
 function partitionsOf({ intervals, endMs, nodes }: RunRecording): Partition[] {

@@ -1,0 +1,50 @@
+/** A fault in words, for the trace and for the page of a run. */
+import { unreachable } from "@quorate/raft";
+import type { Fault, Path } from "./fault.ts";
+
+export function describeFault(fault: Fault): string {
+  return `${sentence(fault)} for ${fault.forMs} ms`;
+}
+
+function sentence(fault: Fault): string {
+  switch (fault.kind) {
+    case "partition":
+      return `partition (${fault.shape}) ${fault.cuts.map(([from, to]) => `${from}↛${to}`).join(" ")}`;
+    case "lossyPath":
+      return `${fault.from}→${fault.to} loses ${Math.round(fault.loss * 100)} %`;
+    case "clog":
+      return `${fault.from}→${fault.to} is clogged`;
+    case "swizzleClog":
+      return `clogged ${arrows(fault.stops)}, and carrying again ${arrows(fault.releases)}, one by one`;
+    case "flapping":
+      return `${arrows(fault.paths)} flapping`;
+    case "clientCut":
+      return `${fault.node} and its clients lose ${fault.lost === "both" ? "requests and replies" : fault.lost}`;
+    case "crash":
+      return `${fault.node} ${fate(fault.silent)}${fault.whenWriting ? " while it writes" : ""}`;
+    case "crashAll":
+      return `all nodes ${fault.silent ? "lose power" : "are killed"}`;
+    case "pause":
+      return `${fault.node} stands still`;
+    case "slowDisk":
+      return `${fault.node} writes slowly (${fault.meanLatencyMs} ms in the mean)`;
+    case "hangingDisk":
+      return `the disk of ${fault.node} hangs`;
+    case "diskError":
+      return `the next write of ${fault.node} fails; it stops`;
+    case "rot":
+      return `${fault.node} is killed, some of its batches rot, and it is down`;
+    case "wipe":
+      return `${fault.node} is killed, its directory is wiped, and it is down`;
+    default:
+      return unreachable(fault);
+  }
+}
+
+function fate(isSilent: boolean): string {
+  return isSilent ? "loses power" : "is killed";
+}
+
+function arrows(paths: readonly Path[]): string {
+  return paths.map(([from, to]) => `${from}→${to}`).join(" ");
+}

@@ -1,0 +1,19 @@
+/** Every kind of fault in a few words, for `quorate sim --list`. */
+import type { FaultKind } from "./fault.ts";
+
+export const faultKinds: Readonly<Record<FaultKind, string>> = {
+  partition: "paths between nodes carry nothing: halves, one alone, bridge, ring, chain, one direction",
+  lossyPath: "one path loses a share of its frames",
+  clog: "nothing comes out of a path, and then all of it",
+  swizzleClog: "paths are clogged one after the other and released in another order",
+  flapping: "paths are cut and healed again and again",
+  clientCut: "a node and its clients lose requests, replies or both",
+  crash: "a process is killed or loses power, on request in the middle of a write",
+  crashAll: "all processes at once",
+  pause: "a process stands still, and wakes again",
+  slowDisk: "writes take long",
+  hangingDisk: "writes end only when the time is over",
+  diskError: "the next write fails with EIO",
+  rot: "some of what was written is gone at the next start",
+  wipe: "the next start finds an empty directory",
+};

@@ -1,0 +1,40 @@
+/** Faults of processes: killed, without power, standing still. */
+import type { FaultOf, ProcessFault } from "./fault.ts";
+import type { FaultyHost } from "./faultyCluster.ts";
+import type { Site, Strikes } from "./strikes.ts";
+
+export const processStrikes: Strikes<ProcessFault["kind"]> = {
+  crash(site, fault) {
+    const host = site.cluster.host(fault.node);
+    if (fault.whenWriting && host.isUp) crashWhenWriting(site, host, fault);
+    else crash(site, host, fault);
+  },
+
+  crashAll(site, fault) {
+    for (const host of site.cluster.hosts) crash(site, host, fault);
+  },
+
+  pause({ cluster, later }, { node, timersFirst, forMs }) {
+    const host = cluster.host(node);
+    cluster.pause(host);
+    later(forMs, () => cluster.resume(host, timersFirst));
+  },
+};
+
+function crash({ cluster, later }: Site, host: FaultyHost, { silent, forMs }: Crash): void {
+  cluster.crash(host, silent);
+  later(forMs, () => cluster.start(host));
+}
+
+interface Crash {
+  readonly silent: boolean;
+  readonly forMs: number;
+}
+
+function crashWhenWriting(site: Site, host: FaultyHost, fault: FaultOf<"crash">): void {
+  host.directory.onWrite = () => {
+    host.directory.onWrite = undefined;
+    // Somewhere within the write: before it, between batch and witness, or just after.
+    site.later((fault.forMs % 8) / 8, () => crash(site, host, fault));
+  };
+}
