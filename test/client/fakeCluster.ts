@@ -154,6 +154,10 @@ export class FakeCluster {
         return { kind: "listed", ...listPairs(this.store, body.range, body), revision: revision(this.store) };
       case "status":
         return this.#status(node);
+      case "transfer":
+        if (!leads) return this.notLeader();
+        this.elect(body.target === "" ? "b" : body.target);
+        return { kind: "transferred", leader: this.leader, term: this.term };
     }
   }
 

@@ -31,6 +31,7 @@ import {
   step,
   type Term,
   type TermRun,
+  type TransferOutcome,
   takeEffects,
   votersOnly,
 } from "@quorate/raft";
@@ -55,6 +56,7 @@ export interface Node {
   applied: Entry[];
   proposals: ProposalOutcome[];
   reads: ReadOutcome[];
+  transfers: TransferOutcome[];
   effects: Effects;
   up: boolean;
 }
@@ -193,6 +195,7 @@ function boot(cluster: Cluster, name: string, disk: Disk): void {
     applied: [],
     proposals: [],
     reads: [],
+    transfers: [],
     effects: takeEffects(state),
     up: true,
   };
@@ -220,6 +223,7 @@ export function turn(cluster: Cluster, name: string, ...events: Event[]): Effect
   }
   node.proposals.push(...effects.proposals);
   node.reads.push(...effects.reads);
+  node.transfers.push(...effects.transfers);
   node.loads.push(...effects.loads);
   if (effects.persist !== undefined) startWrite(cluster, node, effects.persist);
   applyCommitted(cluster, node);
@@ -347,6 +351,12 @@ export function timeOut(cluster: Cluster, name: string): void {
 
 export function propose(cluster: Cluster, name: string, text: string, id = 0): Effects {
   return turn(cluster, name, { kind: "proposed", id, entry: "command", data: bytes(text) });
+}
+
+/** Asks `name` to hand leadership to `target`, or to whom it likes. */
+export function transfer(cluster: Cluster, name: string, target?: string, id = 1): Effects {
+  const to = target === undefined ? undefined : idOf(target);
+  return turn(cluster, name, { kind: "transferRequested", id, target: to });
 }
 
 /** The process dies: what was not written is gone, or all of the write under way is there. */

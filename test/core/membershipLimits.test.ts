@@ -96,6 +96,7 @@ describe("a learner", () => {
       term: asTerm(Math.max(currentTerm, nodeOf(cluster, "d").state.currentTerm) + 1),
       lastIndex: asIndex(log.lastIndex + 1),
       lastTerm: currentTerm,
+      transfer: false,
     });
     const sent = [...send, ...cluster.queue.map(({ message }) => ({ message }))];
     expect(sent.some(({ message }) => message.kind === "voteResponse" && message.granted)).toBe(true);

@@ -44,6 +44,7 @@ export function voteRequest(term: number, lastTerm = 99, lastIndex = 0): Of<"vot
     term: asTerm(term),
     lastTerm: asTerm(lastTerm),
     lastIndex: asIndex(lastIndex),
+    transfer: false,
   };
 }
 

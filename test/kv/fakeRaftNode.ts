@@ -12,11 +12,14 @@ import {
   type Index,
   type MemberChange,
   type NodeEvent,
+  type NodeId,
   type NodeStatus,
   QuorateError,
   type RaftNode,
   type ReadPoint,
   type StateMachine,
+  type Succession,
+  type TransferOptions,
   votersOnly,
 } from "@quorate/raft";
 import { member } from "../transport/world.ts";
@@ -67,6 +70,16 @@ export class FakeRaftNode implements RaftNode<CommandResult> {
     const asLeader = this.#leads;
     await this.onRead();
     return { index: asIndex(this.#index), term, asLeader };
+  }
+
+  async transferLeadership({ target = "b" }: TransferOptions = {}): Promise<Succession> {
+    if (!this.#leads) throw new QuorateError("NOT_LEADER", "This node does not lead.", { retryable: true });
+    this.turnTo(this.#term + 1, false);
+    return { leader: target as NodeId, term: asTerm(this.#term) };
+  }
+
+  retire(): Promise<void> {
+    return Promise.resolve();
   }
 
   /** Another term begins, led by this node or not. */

@@ -18,7 +18,13 @@ import {
   systemRandom,
   votersOnly,
 } from "@quorate/raft";
-import { CoreDriver, coreOptions, resolveRaftOptions, Waiters } from "@quorate/raft/internal";
+import {
+  CoreDriver,
+  coreOptions,
+  MembershipWaiters,
+  resolveRaftOptions,
+  Waiters,
+} from "@quorate/raft/internal";
 import { MemoryBatchStore, MemorySlotFile, openLog } from "@quorate/storage/internal";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -129,9 +135,11 @@ class Follower {
       }),
       machine: { apply: (entry) => this.apply(entry) },
       waiters: new Waiters(),
+      memberships: new MembershipWaiters(),
       observer: {},
       send: () => {},
       roleChanged: () => {},
+      membershipChanged: () => {},
       failed: (error) => {
         this.failure ??= error;
       },

@@ -12,7 +12,13 @@ import {
   type RestoredState,
   votersOnly,
 } from "@quorate/raft";
-import { CoreDriver, coreOptions, resolveRaftOptions, Waiters } from "@quorate/raft/internal";
+import {
+  CoreDriver,
+  coreOptions,
+  MembershipWaiters,
+  resolveRaftOptions,
+  Waiters,
+} from "@quorate/raft/internal";
 import { describe, expect, it } from "vitest";
 
 const self = memberId("a" as NodeId, "0".repeat(16));
@@ -64,9 +70,11 @@ class Rig {
       log: log as LogStore,
       machine: { apply: () => undefined },
       waiters: new Waiters(),
+      memberships: new MembershipWaiters(),
       observer: {},
       send: () => {},
       roleChanged: () => {},
+      membershipChanged: () => {},
       failed: (error) => this.failures.push(error),
     });
   }

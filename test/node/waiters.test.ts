@@ -43,8 +43,34 @@ describe("a waiter", () => {
     const waiters = new Waiters<string>();
     const { id, promise } = proposed(waiters);
     waiters.proposalAnswered({ kind: "appended", id, index: asIndex(3), term: asTerm(2) });
-    waiters.leadershipLost();
+    waiters.leadershipLost(asIndex(2));
     expect(await failureOf(promise)).toMatchObject({ code: "PROPOSAL_LOST", outcome: "unknown" });
+  });
+
+  it("keeps waiting for its result when leadership goes after the commit", async () => {
+    const waiters = new Waiters<string>();
+    const { id, promise } = proposed(waiters);
+    waiters.proposalAnswered({ kind: "appended", id, index: asIndex(3), term: asTerm(2) });
+    waiters.leadershipLost(asIndex(3));
+    waiters.entryApplied(asIndex(3), asTerm(2), "done");
+    expect(await promise).toMatchObject({ index: 3, result: "done" });
+  });
+
+  it("that waited for a transfer is refused when a successor is known, so that it can be told who", async () => {
+    const waiters = new Waiters<string>();
+    const { id, promise } = proposed(waiters);
+    let isOver = false;
+    promise
+      .catch(() => {})
+      .finally(() => {
+        isOver = true;
+      });
+    waiters.proposalAnswered({ kind: "refused", id, reason: "handedOver" });
+    await Promise.resolve();
+    expect([isOver, waiters.awaitsSuccessor, waiters.size]).toEqual([false, true, 1]);
+    waiters.successorKnown();
+    expect(await failureOf(promise)).toMatchObject({ code: "NOT_LEADER", outcome: "none", retryable: true });
+    expect(waiters.size).toBe(0);
   });
 
   it("is refused with outcome none when nothing was appended", async () => {

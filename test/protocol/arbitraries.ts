@@ -81,6 +81,7 @@ const requestBodies: fc.Arbitrary<RequestBody> = fc.oneof(
   }),
   fc.record({ kind: fc.constant("keepAlive" as const), session: counts }),
   fc.constant<RequestBody>({ kind: "status" }),
+  fc.record({ kind: fc.constant("transfer" as const), target: fc.stringMatching(/^[a-z0-9]{0,63}$/) }),
 );
 
 export const requests: fc.Arbitrary<Request> = fc.record({
@@ -161,6 +162,11 @@ const responseBodies: fc.Arbitrary<ResponseBody> = fc.oneof(
   fc.record({ kind: fc.constant("keptAlive" as const), alive: fc.boolean() }),
   fc.record({ kind: fc.constant("status" as const), status: statuses }),
   fc.record({ kind: fc.constant("failed" as const), failure: failures }),
+  fc.record({
+    kind: fc.constant("transferred" as const),
+    leader: fc.stringMatching(/^[a-z0-9]{1,63}$/),
+    term: naturals,
+  }),
 );
 
 export const responses: fc.Arbitrary<Response> = fc.record({ id: naturals, body: responseBodies });

@@ -219,6 +219,7 @@ function forge(stage: Stage, cluster: Cluster, [link = "", ...numbers]: readonly
     term: asTerm(term),
     lastIndex: asIndex(lastIndex),
     lastTerm: asTerm(lastTerm),
+    transfer: false,
   } as const;
   deliverFlight(stage, cluster, { from, to, message });
 }

@@ -23,8 +23,12 @@ export function messageWords(message: Message): string {
   const head = `${message.kind} t${message.term}`;
   switch (message.kind) {
     case "preVoteRequest":
-    case "voteRequest":
+    case "timeoutNow":
       return `${head} last ${message.lastIndex}/t${message.lastTerm}`;
+    case "voteRequest": {
+      const flag = message.transfer ? " for a transfer" : "";
+      return `${head} last ${message.lastIndex}/t${message.lastTerm}${flag}`;
+    }
     case "preVoteResponse":
     case "voteResponse":
       return `${head} ${message.granted ? "granted" : "refused"}`;

@@ -80,12 +80,13 @@ const clusterId = fc.stringMatching(/^[0-9a-f]{32}$/);
 const messages: Record<PeerMessage["kind"], fc.Arbitrary<PeerMessage>> = {
   preVoteRequest: of("preVoteRequest", fc.record({ term, lastIndex: index, lastTerm: term })),
   preVoteResponse: of("preVoteResponse", fc.record({ term, granted: flag })),
-  voteRequest: of("voteRequest", fc.record({ term, lastIndex: index, lastTerm: term })),
+  voteRequest: of("voteRequest", fc.record({ term, lastIndex: index, lastTerm: term, transfer: flag })),
   voteResponse: of("voteResponse", fc.record({ term, granted: flag })),
   appendRequest: append,
   appendResponse: of("appendResponse", fc.record({ term, session: count, result })),
   heartbeat: of("heartbeat", fc.record({ term, session: count, commitIndex: index, token: count })),
   heartbeatResponse: of("heartbeatResponse", fc.record({ term, session: count, token: count })),
+  timeoutNow: of("timeoutNow", fc.record({ term, lastIndex: index, lastTerm: term })),
   readIndexRequest: of("readIndexRequest", fc.record({ term, requestId })),
   readIndexResponse: of(
     "readIndexResponse",
@@ -106,8 +107,11 @@ function isInShape(message: PeerMessage): boolean {
     list.every((each) => isNodeId(each.nodeId) && each.address.length > 0 && each.address.length <= 255);
   const ids = (id: { boot: number; counter: number }): boolean => isInt(id.boot) && isInt(id.counter);
   switch (message.kind) {
-    case "preVoteRequest":
     case "voteRequest":
+      if (typeof message.transfer !== "boolean") return false;
+      return isInt(message.term) && isInt(message.lastIndex) && isInt(message.lastTerm);
+    case "preVoteRequest":
+    case "timeoutNow":
       return isInt(message.term) && isInt(message.lastIndex) && isInt(message.lastTerm);
     case "preVoteResponse":
     case "voteResponse":

@@ -11,6 +11,7 @@ export type CommandName =
   | "delete"
   | "list"
   | "status"
+  | "transfer"
   | "doctor"
   | "sim";
 
@@ -173,6 +174,12 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
     about: "show what each node of the cluster says",
     options: connection,
     notes: "Exit code 3 where no node answers or none leads.",
+  },
+  transfer: {
+    positionals: ["[NODE]"],
+    about: "hand leadership to another node",
+    options: connection,
+    notes: "Prints who leads now. Without NODE it is the voter that is best caught up.",
   },
   doctor: {
     positionals: ["DIR"],

@@ -38,6 +38,7 @@ const exitCodeOfError: Partial<Record<ErrorCode, number>> = {
   OVERLOADED: exitCodes.unavailable,
   PROPOSAL_LOST: exitCodes.unavailable,
   STORAGE_FAILED: exitCodes.storageFault,
+  TRANSFER_FAILED: exitCodes.unavailable,
   TIMED_OUT: exitCodes.unavailable,
   UNAVAILABLE: exitCodes.unavailable,
 };

@@ -34,6 +34,8 @@ async function run(invocation: Invocation): Promise<number> {
       return (await import("./commands/listCommand.ts")).runList(positionals, options);
     case "status":
       return (await import("./commands/statusCommand.ts")).runStatus(options);
+    case "transfer":
+      return (await import("./commands/transferCommand.ts")).runTransfer(positionals, options);
     case "doctor":
       return (await import("./commands/doctorCommand.ts")).runDoctor(positionals, options);
     case "sim":

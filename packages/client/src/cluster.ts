@@ -103,11 +103,29 @@ export interface ClusterStatus {
   readonly nodes: readonly NodeReport[];
 }
 
+export interface TransferOptions extends RequestOptions {
+  /** The id of the node that is to lead. Default: the voter that is best caught up. */
+  readonly target?: string;
+}
+
+/** Who leads now, in which term. */
+export interface Succession {
+  readonly leader: string;
+  readonly term: number;
+}
+
 export interface Cluster extends AsyncDisposable {
   readonly kv: KeyValueStore;
   readonly clock: Clock;
   /** Asks every node that it knows of. Resolves also when some, or all, do not answer. */
   status(options?: RequestOptions): Promise<ClusterStatus>;
+  /**
+   * Has the leader hand its office to another voter; writes wait for some milliseconds. Resolves when that one leads.
+   *
+   * Rejects `INVALID_ARGUMENT` (the target is no voter), `TRANSFER_FAILED` (it did not take over within an election
+   * timeout, or nobody else has a vote) or as every request does.
+   */
+  transferLeadership(options?: TransferOptions): Promise<Succession>;
   /** Ends the session and every connection. Requests under way reject with `CLOSED`. Idempotent; never rejects. */
   close(): Promise<void>;
 }

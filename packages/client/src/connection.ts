@@ -7,7 +7,7 @@
  */
 import type { Cancel, Channel, Clock, Network } from "@quorate/raft";
 import { readResponses, requestBytes, requestFrames } from "./frames.ts";
-import { clientHello, problemOfServer } from "./hello.ts";
+import { clientHello, judgeServer, versionOfRequest } from "./hello.ts";
 import type { Patience } from "./patience.ts";
 import { maxRequestTimeoutMs, type Request, type RequestBody, type ResponseBody } from "./protocol/index.ts";
 
@@ -48,9 +48,10 @@ export async function dialNode(
     signal,
     timeoutMs: limits.dialTimeoutMs,
   });
-  const connection = new Connection(ports.clock, endpoint, channel, limits);
-  const problem = problemOfServer(hello);
-  if (problem !== undefined) connection.close(`${endpoint} cannot be talked to: ${problem}`);
+  const judged = judgeServer(hello);
+  const version = typeof judged === "number" ? judged : 0;
+  const connection = new Connection(ports.clock, endpoint, channel, limits, version);
+  if (typeof judged === "string") connection.close(`${endpoint} cannot be talked to: ${judged}`);
   return connection;
 }
 
@@ -59,6 +60,8 @@ export class Connection {
   readonly #clock: Clock;
   readonly #channel: Channel;
   readonly #limits: ConnectionLimits;
+  /** Of the client protocol, as agreed with this node. */
+  readonly #version: number;
   readonly #pending: Map<number, Pending> = new Map();
   readonly #closeListeners: Set<() => void> = new Set();
   #outgoing: Request[] = [];
@@ -72,8 +75,9 @@ export class Connection {
   #probed = false;
   #cancelWatch: Cancel | undefined;
 
-  constructor(clock: Clock, endpoint: string, channel: Channel, limits: ConnectionLimits) {
+  constructor(clock: Clock, endpoint: string, channel: Channel, limits: ConnectionLimits, version: number) {
     this.endpoint = endpoint;
+    this.#version = version;
     this.#clock = clock;
     this.#channel = channel;
     this.#limits = limits;
@@ -111,6 +115,7 @@ export class Connection {
     if (this.#closedBecause !== undefined) {
       return Promise.resolve({ kind: "unsent", reason: this.#closedBecause });
     }
+    if (versionOfRequest(body.kind) > this.#version) return Promise.resolve(unknownRequest(this.endpoint));
     const bytes = requestBytes(body);
     const { maxRequests, maxBufferedBytes } = this.#limits;
     const isFull =
@@ -243,4 +248,17 @@ export class Connection {
     this.#closeListeners.clear();
     for (const listener of listeners) listener();
   }
+}
+
+/** Told here, since a node that does not know the request closes the connection of whoever sends it. */
+function unknownRequest(endpoint: string): Attempt {
+  const message = `${endpoint} runs an older version, which does not know this request. Upgrade it first.`;
+  const failure = {
+    code: "REFUSED",
+    message,
+    retryable: false,
+    outcome: "none",
+    leaderEndpoint: "",
+  } as const;
+  return { kind: "answered", body: { kind: "failed", failure } };
 }

@@ -12,6 +12,7 @@ import { keyValueStore, patienceOptions } from "./kv.ts";
 import { Calls, type Patience, within } from "./patience.ts";
 import { Router } from "./router.ts";
 import { Session } from "./session.ts";
+import { transferLeadership } from "./transferLeadership.ts";
 import { sessionlessWriter } from "./writer.ts";
 
 export interface ClusterPorts {
@@ -75,6 +76,8 @@ export function createCluster(ports: ClusterPorts, options: ClusterOptions): Cli
     kv: keyValueStore({ calls, caller, writer, requestTimeoutMs }),
     clock,
     status: async (statusOptions = {}) => askAll(router, calls, statusOptions),
+    transferLeadership: async (transferOptions = {}) =>
+      transferLeadership(caller, calls, transferOptions, requestTimeoutMs),
     stop(reason) {
       closing ??= end(reason);
       return closing;

@@ -49,6 +49,7 @@ export function requestBytes(body: RequestBody): number {
       return overheadBytes + body.range.from.length + body.range.to.length;
     case "keepAlive":
     case "status":
+    case "transfer":
       return overheadBytes;
     default:
       return unreachable(body);
@@ -72,6 +73,7 @@ export function responseBytes(body: ResponseBody): number {
       return overheadBytes + body.failure.message.length;
     case "executed":
     case "keptAlive":
+    case "transferred":
       return overheadBytes;
     default:
       return unreachable(body);

@@ -4,12 +4,18 @@
  */
 import type { Hello } from "@quorate/raft";
 import { formatVersions, type Negotiated, negotiate, type VersionRange } from "@quorate/transport/links";
+import type { RequestBody } from "./protocol/index.ts";
 
 /** The value of `role` in a client's hello. */
 export const clientRole = "client";
 
-/** The versions of the client protocol that this build speaks. */
-export const clientVersions: VersionRange = { min: 1, max: 1 };
+/** The versions of the client protocol that this build speaks. Version 2 added the transfer of leadership. */
+export const clientVersions: VersionRange = { min: 1, max: 2 };
+
+/** The first version that knows the request. */
+export function versionOfRequest(kind: RequestBody["kind"]): number {
+  return kind === "transfer" ? 2 : 1;
+}
 
 export function clientHello(versions: VersionRange = clientVersions): Hello {
   return { role: clientRole, protocol: formatVersions(versions) };
@@ -24,9 +30,9 @@ export function serverHello(node: string): Hello {
   return { role: "node", node, protocol: formatVersions(clientVersions) };
 }
 
-/** The client's side: why the server's answer is none, or undefined. */
-export function problemOfServer(hello: Hello): string | undefined {
+/** The client's side: the version to speak, or why the server's answer is none. */
+export function judgeServer(hello: Hello): number | string {
   if (hello.role !== "node") return "it is no Quorate node";
   const negotiated = negotiate(clientVersions, hello.protocol);
-  return negotiated.kind === "refuse" ? negotiated.reason : undefined;
+  return negotiated.kind === "refuse" ? negotiated.reason : negotiated.version;
 }

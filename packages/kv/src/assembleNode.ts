@@ -27,7 +27,9 @@ import {
   type Random,
   type StartOptions,
   type StateMachine,
+  type Succession,
   startNode,
+  type TransferOptions,
   type Transport,
 } from "@quorate/raft";
 import { createTransport, memoryNetwork, peerRole } from "@quorate/transport/links";
@@ -73,6 +75,8 @@ export interface NodeControl {
   /** Where it says that it can be reached; the port is the real one. */
   readonly address: string;
   status(): NodeStatus;
+  /** Hands leadership from this node to another one; see `RaftNode.transferLeadership`. */
+  transferLeadership(options?: TransferOptions): Promise<Succession>;
   /** Resolves when it was closed; rejects with why when it had to stop by itself. */
   readonly closed: Promise<void>;
 }
@@ -192,8 +196,13 @@ function handle(parts: Parts): AssembledNode {
   const { id, address, raft, host, server, client, listeners } = parts;
   let closing: Promise<void> | undefined;
 
-  /** The client first, while the node still serves it; then the door, so that others ask other nodes at once. */
+  /**
+   * The office first, while the node can still tell its clients who has it now; then the client, while the node still
+   * serves it; then the door, so that others ask other nodes at once.
+   */
   async function end(reason: string): Promise<void> {
+    await raft.retire();
+    await server.answered();
     await client.stop(reason);
     server.close("this node is closing");
     await raft.close();
@@ -220,7 +229,14 @@ function handle(parts: Parts): AssembledNode {
     kv: client.kv,
     clock: client.clock,
     status: (options) => client.status(options),
-    node: { id, address, status: () => raft.status(), closed },
+    transferLeadership: (options) => client.transferLeadership(options),
+    node: {
+      id,
+      address,
+      status: () => raft.status(),
+      transferLeadership: (options) => raft.transferLeadership(options),
+      closed,
+    },
     raft,
     host,
     server,

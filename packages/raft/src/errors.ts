@@ -28,6 +28,7 @@ export const errorCodes = [
   "STORAGE_FAILED",
   "TIMED_OUT",
   "TOO_LARGE",
+  "TRANSFER_FAILED",
   "UNAVAILABLE",
   "WRONG_DIRECTORY",
 ] as const;

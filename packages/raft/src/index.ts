@@ -10,6 +10,8 @@ export type {
   PeerStatus,
   RaftNode,
   ReadPoint,
+  Succession,
+  TransferOptions,
   WaitOptions,
 } from "./node/raftNode.ts";
 export { type StartOptions, startNode } from "./node/start.ts";

@@ -3,6 +3,7 @@ export { changeMembers, leaveJoint, promote, towards } from "./core/memberChange
 export { Applier, type ApplierPorts } from "./node/applier.ts";
 export { type BirthPorts, BirthProcess } from "./node/birthProcess.ts";
 export { CoreDriver, type CoreObserver } from "./node/coreDriver.ts";
+export { MembershipWaiters } from "./node/membershipWaiters.ts";
 export { coreOptions, resolveRaftOptions } from "./node/options.ts";
 export { PeerRegistry } from "./node/peerRegistry.ts";
 export { Waiters } from "./node/waiters.ts";

@@ -7,7 +7,7 @@
  * Keys travel as strings of one character a byte. ASCII keys, so nearly all of them, then cost neither a conversion
  * nor an extra byte; a byte from 0x80 costs two. Byte arrays would cost an object and a conversion for every key.
  */
-import { maxListLimit, maxRequestBytes, maxRequestTimeoutMs } from "./limits.ts";
+import { maxIdChars, maxListLimit, maxRequestBytes, maxRequestTimeoutMs } from "./limits.ts";
 import type { Consistency, Request, RequestBody } from "./requests.ts";
 import { unreachable } from "./unreachable.ts";
 import {
@@ -17,13 +17,14 @@ import {
   isBytes,
   isInteger,
   isRangeBound,
+  isText,
   isTuple,
   isWireKey,
   wordAt,
 } from "./wireFields.ts";
 
 /** By their numbers on the wire: only ever add at the end. */
-const bodyKinds = ["execute", "get", "list", "keepAlive", "status"] as const;
+const bodyKinds = ["execute", "get", "list", "keepAlive", "status", "transfer"] as const;
 const consistencies: readonly Consistency[] = ["linearizable", "local"];
 
 /** One frame. */
@@ -53,6 +54,8 @@ export function requestToWire(request: Request): unknown[] {
       return [id, timeoutMs, kind, body.session];
     case "status":
       return [id, timeoutMs, kind];
+    case "transfer":
+      return [id, timeoutMs, kind, body.target];
     default:
       return unreachable(body);
   }
@@ -94,6 +97,10 @@ function bodyFromWire(
     }
     case "status":
       return isTuple(fields, 3) ? { kind } : undefined;
+    case "transfer": {
+      const target = fields[3];
+      return isTuple(fields, 4) && isText(target, maxIdChars) ? { kind, target } : undefined;
+    }
     default:
       return unreachable(kind);
   }

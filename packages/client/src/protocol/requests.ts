@@ -26,7 +26,9 @@ export type RequestBody =
     }
   /** Only the leader answers: a linearizable read of "is this session alive?". */
   | { readonly kind: "keepAlive"; readonly session: number }
-  | { readonly kind: "status" };
+  | { readonly kind: "status" }
+  /** Only the leader answers, once another node leads. `target` is a node id; empty: the best voter. */
+  | { readonly kind: "transfer"; readonly target: string };
 
 export interface Request {
   /** Chosen by the client, unique on its connection. */
@@ -94,7 +96,8 @@ export type ResponseBody =
     }
   | { readonly kind: "keptAlive"; readonly alive: boolean }
   | { readonly kind: "status"; readonly status: ReportedStatus }
-  | { readonly kind: "failed"; readonly failure: Failure };
+  | { readonly kind: "failed"; readonly failure: Failure }
+  | { readonly kind: "transferred"; readonly leader: string; readonly term: number };
 
 export interface Response {
   readonly id: number;

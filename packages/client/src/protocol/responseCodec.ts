@@ -38,7 +38,7 @@ import {
 } from "./wireFields.ts";
 
 /** By their numbers on the wire: only ever add at the end. */
-const bodyKinds = ["executed", "got", "listed", "keptAlive", "status", "failed"] as const;
+const bodyKinds = ["executed", "got", "listed", "keptAlive", "status", "failed", "transferred"] as const;
 const formats: readonly Format[] = ["bytes", "text", "json"];
 const outcomes: readonly Failure["outcome"][] = ["none", "unknown"];
 const standings: readonly ReportedStatus["standing"][] = ["unborn", "lost", "born", "closed"];
@@ -70,6 +70,8 @@ export function responseToWire(response: Response): unknown[] {
       return [id, kind, statusToWire(body.status)];
     case "failed":
       return [id, kind, failureToWire(body.failure)];
+    case "transferred":
+      return [id, kind, body.leader, body.term];
     default:
       return unreachable(body);
   }
@@ -115,6 +117,11 @@ function bodyFromWire(
     case "failed": {
       const failure = isTuple(fields, 3) ? failureFromWire(fields[2]) : undefined;
       return failure === undefined ? undefined : { kind, failure };
+    }
+    case "transferred": {
+      const [, , leader, term] = fields;
+      if (!isTuple(fields, 4) || !isText(leader, maxIdChars) || !isInteger(term, 0)) return undefined;
+      return { kind, leader, term };
     }
     default:
       return unreachable(kind);

@@ -44,12 +44,16 @@ export interface ClientServer {
   readonly sessionClock: SessionClock;
   readonly connections: number;
   readonly requestsUnderWay: number;
+  /** Resolves when what is under way is answered, or after a few turns: for a node that is about to close. */
+  answered(): Promise<void>;
   /** Closes every connection, so that clients ask other nodes at once. Idempotent. */
   close(reason: string): void;
 }
 
 /** Deadlines are looked at this often, and only while requests are under way. */
 const deadlineStepMs = 100;
+/** Of the event loop. What takes longer than these, a client asks again of another node. */
+const maxFarewellTurns = 20;
 
 export function createClientServer(ports: ServerPorts, options: ServerOptions): ClientServer {
   return new Server(ports, options);
@@ -131,6 +135,12 @@ class Server implements ClientServer {
         if (this.#isClosed) connection.close("this node is closing");
       },
     };
+  }
+
+  async answered(): Promise<void> {
+    const turn = (): Promise<void> => new Promise((resolve) => this.#ports.clock.defer(resolve));
+    for (let turns = 0; this.#total.count > 0 && turns < maxFarewellTurns; turns += 1) await turn();
+    await turn(); // the last answers leave at the end of a turn
   }
 
   close(reason: string): void {

@@ -66,6 +66,9 @@ export class RequestHandler {
       case "status":
         respond({ kind: "status", status: this.#status() });
         return;
+      case "transfer":
+        this.#transfer(body.target, respond);
+        return;
       default:
         unreachable(body);
     }
@@ -168,6 +171,13 @@ export class RequestHandler {
     return new QuorateError("NOT_LEADER", "It does not lead; only the leader answers this.", {
       retryable: true,
     });
+  }
+
+  #transfer(target: string, respond: Respond): void {
+    this.#ports.node.transferLeadership(target === "" ? {} : { target }).then(
+      ({ leader, term }) => respond({ kind: "transferred", leader, term }),
+      (error: unknown) => respond(this.failed(asQuorateError(error))),
+    );
   }
 
   #status(): Extract<ResponseBody, { kind: "status" }>["status"] {

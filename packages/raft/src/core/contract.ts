@@ -93,7 +93,9 @@ export type Event =
   /** The state machine has applied everything up to `upTo`. */
   | { readonly kind: "applied"; readonly upTo: Index }
   /** A connection with this peer was closed from its side: its process ended, or one link broke. */
-  | { readonly kind: "peerLost"; readonly peer: MemberId };
+  | { readonly kind: "peerLost"; readonly peer: MemberId }
+  /** Hand leadership to `target`, or to the best voter; answered once in `Effects.transfers` with the same `id`. */
+  | { readonly kind: "transferRequested"; readonly id: number; readonly target: MemberId | undefined };
 
 /** One atomic, synced write: truncation, entries, hard state. At most one is outstanding. */
 export interface Persist {
@@ -123,8 +125,20 @@ export interface Load {
   readonly maxBytes: number;
 }
 
-/** Why a proposal or a read was not taken. Nothing of it happened. */
-export type RefusalReason = "notLeader" | "overloaded" | "mute";
+/** Why a proposal or a read was not taken. Nothing of it happened. `handedOver`: a successor is about to be known. */
+export type RefusalReason = "notLeader" | "handedOver" | "overloaded" | "mute";
+
+/** Why a transfer did not begin: `nobodyElse` has a vote, or the target has none. */
+export type TransferRefusal = "notLeader" | "nobodyElse" | "notVoter" | "overloaded";
+
+/** Why a transfer ended without a successor. The node leads on, but for `leadershipLost`. */
+export type TransferAbort = "timedOut" | "superseded" | "targetLost" | "targetRemoved" | "leadershipLost";
+
+export type TransferOutcome =
+  /** This node stepped down for a newer term after the target was told, or the target leads already. */
+  | { readonly kind: "handedOver"; readonly id: number }
+  | { readonly kind: "refused"; readonly id: number; readonly reason: TransferRefusal }
+  | { readonly kind: "aborted"; readonly id: number; readonly reason: TransferAbort };
 
 export type ProposalOutcome =
   | { readonly kind: "appended"; readonly id: number; readonly index: Index; readonly term: Term }
@@ -186,6 +200,7 @@ export interface Effects {
   readonly memberships: readonly MembershipOutcome[];
   /** Set when it changed since the last effects. */
   readonly membership: MembershipView | undefined;
+  readonly transfers: readonly TransferOutcome[];
   /** Set when role, term or known leader changed since the last effects. */
   readonly roleChange: RoleChange | undefined;
   /** When the next `tick` is due. */

@@ -43,13 +43,15 @@ function campaign(state: RaftState): void {
   countVote(state, state.options.self, true);
 }
 
-function standForElection(state: RaftState): void {
+/** `transfer`: the leader told us to, and whoever hears it need not refuse us for that. */
+export function standForElection(state: RaftState, transfer: boolean): void {
   becomeCandidate(state);
   const request = {
     kind: "voteRequest",
     term: state.currentTerm,
     lastIndex: state.log.lastIndex,
     lastTerm: lastTerm(state.log),
+    transfer,
   } as const;
   for (const { id } of votersOf(configurationOf(state.log))) {
     if (id !== state.options.self) post(state, id, request);
@@ -81,7 +83,7 @@ function countVote(state: RaftState, from: MemberId, granted: boolean): void {
   votes.set(from, granted);
   const configuration = configurationOf(state.log);
   if (hasQuorum(configuration, (id) => votes.get(id) === true)) {
-    if (state.role === "preCandidate") standForElection(state);
+    if (state.role === "preCandidate") standForElection(state, false);
     else becomeLeader(state);
   } else if (!hasQuorum(configuration, (id) => votes.get(id) !== false)) {
     loseElection(state);

@@ -27,6 +27,8 @@ export interface VoteRequest {
   readonly term: Term;
   readonly lastIndex: Index;
   readonly lastTerm: Term;
+  /** The leader itself told the sender to campaign: hearing that leader is no reason to refuse. */
+  readonly transfer: boolean;
 }
 
 export interface VoteResponse {
@@ -84,6 +86,14 @@ export interface HeartbeatResponse {
   readonly token: number;
 }
 
+/** The leader hands its office over: campaign at once, if you hold this last entry of mine. */
+export interface TimeoutNow {
+  readonly kind: "timeoutNow";
+  readonly term: Term;
+  readonly lastIndex: Index;
+  readonly lastTerm: Term;
+}
+
 /** A follower asks the leader for a read index. `requestId` is unique for (sender, boot, counter). */
 export interface ReadIndexRequest {
   readonly kind: "readIndexRequest";
@@ -113,6 +123,7 @@ export type Message =
   | AppendResponse
   | Heartbeat
   | HeartbeatResponse
+  | TimeoutNow
   | ReadIndexRequest
   | ReadIndexResponse;
 

@@ -25,10 +25,15 @@ import {
 import { confirmReads, startReadRound } from "./reads.ts";
 import { appendOwn } from "./roles.ts";
 import type { LeadingState, RaftState } from "./state.ts";
+import { holdProposal } from "./transferState.ts";
 import { asIndex, type Entry, type EntryKind, type MemberId } from "./types.ts";
 
 export function propose(state: RaftState, id: number, kind: EntryKind, data: Uint8Array): void {
   const { leading } = state;
+  if (leading?.transfer !== undefined) {
+    holdProposal(state, leading.transfer, { id, kind, data });
+    return;
+  }
   const reason = leading === undefined ? "notLeader" : overload(state, leading, data.length);
   if (leading === undefined || reason !== undefined) {
     state.outbox.proposals.push({ kind: "refused", id, reason: reason ?? "notLeader" });

@@ -12,6 +12,7 @@ import { isVoter, membersOf } from "./quorum.ts";
 import { refuseForwardedReads, refuseLeaderReads } from "./reads.ts";
 import { createFollowing, type LeadingState, type RaftState } from "./state.ts";
 import { armElectionTimer } from "./timers.ts";
+import { endWithOffice } from "./transferState.ts";
 import { asIndex, asTerm, type EntryKind, type Index, type MemberId, type Term } from "./types.ts";
 
 const noData = new Uint8Array(0);
@@ -22,13 +23,17 @@ const noData = new Uint8Array(0);
 export function becomeFollower(state: RaftState, term: Term, leader: MemberId | undefined): void {
   const wasFollower = state.role === "follower";
   const changes = term !== state.currentTerm || leader !== state.leader;
+  const hasNewTerm = term !== state.currentTerm;
   const { leading } = state;
   adoptTerm(state, term);
   state.role = "follower";
   state.leader = leader;
   state.leading = undefined;
   state.election.votes.clear();
-  if (leading !== undefined) refuseLeaderReads(state, leading);
+  if (leading !== undefined) {
+    refuseLeaderReads(state, leading);
+    if (leading.transfer !== undefined) endWithOffice(state, leading.transfer, hasNewTerm);
+  }
   if (changes) {
     refuseForwardedReads(state);
     state.following = createFollowing();
@@ -84,6 +89,7 @@ export function becomeLeader(state: RaftState): void {
     token: 0,
     readsWaiting: [],
     readRound: undefined,
+    transfer: undefined,
   };
   state.leading = leading;
   for (const { id } of membersOf(configurationOf(log))) {

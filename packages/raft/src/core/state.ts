@@ -14,6 +14,7 @@ import type {
   RestoredState,
   Role,
   RoleChange,
+  TransferOutcome,
 } from "./contract.ts";
 import { createDisk, type DiskState, type HardState } from "./disk.ts";
 import { invariant } from "./invariant.ts";
@@ -23,6 +24,7 @@ import type { ReadRequestId } from "./messages.ts";
 import type { Progress } from "./progress.ts";
 import { isJoint, isVoter } from "./quorum.ts";
 import { createRandom, nextBetween, type RandomState } from "./random.ts";
+import type { TransferState } from "./transferState.ts";
 import {
   asIndex,
   type Floor,
@@ -121,6 +123,7 @@ export interface LeadingState {
   token: number;
   readsWaiting: LeaderRead[];
   readRound: ReadRound | undefined;
+  transfer: TransferState | undefined;
 }
 
 export type LeaderRead =
@@ -149,6 +152,7 @@ export interface Outbox {
   proposals: ProposalOutcome[];
   reads: ReadOutcome[];
   memberships: MembershipOutcome[];
+  transfers: TransferOutcome[];
   /** What was last told; a difference is told with the next effects. */
   toldRole: RoleChange;
   toldMembership: MembershipView;
@@ -198,6 +202,7 @@ export function createState(options: CoreOptions, restored: RestoredState, nowMs
       proposals: [],
       reads: [],
       memberships: [],
+      transfers: [],
       toldRole: { role: "follower", term: restored.term, leader: undefined },
       toldMembership: membershipView(log, log.boundary.index, undefined),
     },

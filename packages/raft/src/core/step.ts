@@ -30,6 +30,7 @@ import { flushLeader, onAppendResponse, onHeartbeatResponse, onLoaded, propose }
 import { becomeFollower } from "./roles.ts";
 import type { LeadingState, RaftState } from "./state.ts";
 import { advanceClock, nextDeadlineMs, restartTimers } from "./timers.ts";
+import { expireTransfer, flushTransfer, onTargetLost, onTimeoutNow, requestTransfer } from "./transfer.ts";
 import { asIndex, asTerm, type Index, type MemberId } from "./types.ts";
 import { onPreVoteRequest, onVoteRequest } from "./vote.ts";
 
@@ -64,7 +65,11 @@ export function step(state: RaftState, event: Event, nowMs: number): void {
       onApplied(state, event.upTo);
       break;
     case "peerLost":
-      onPeerLost(state, event.peer);
+      if (state.leading !== undefined) onTargetLost(state, state.leading, event.peer);
+      else onPeerLost(state, event.peer);
+      break;
+    case "transferRequested":
+      requestTransfer(state, event.id, event.target);
       break;
     default:
       unreachable(event);
@@ -93,6 +98,7 @@ function onLeaderTick(state: RaftState, leading: LeadingState): void {
       return;
     }
   }
+  expireTransfer(state, leading);
   if (nowMs >= leading.heartbeatDueMs) leading.heartbeatOwed = true;
 }
 
@@ -137,6 +143,9 @@ function receive(state: RaftState, from: MemberId, message: Message): void {
     case "heartbeatResponse":
       if (!isStale && leading !== undefined) onHeartbeatResponse(state, leading, from, message);
       break;
+    case "timeoutNow":
+      if (!isStale) onTimeoutNow(state, from, message);
+      break;
     case "readIndexRequest":
       onReadIndexRequest(state, from, message);
       break;
@@ -172,8 +181,11 @@ function refuseHeartbeat(state: RaftState, to: MemberId, heartbeat: Heartbeat): 
 /** Ends the turn: sends what is due, starts a write if none is out, and hands everything over. */
 export function takeEffects(state: RaftState): Effects {
   if (state.leading !== undefined) continueMembership(state, state.leading);
-  if (state.leading !== undefined) flushLeader(state, state.leading);
-  else {
+  const { leading } = state;
+  if (leading !== undefined) {
+    flushTransfer(state, leading);
+    flushLeader(state, leading);
+  } else {
     flushFollower(state);
     forwardReads(state);
   }
@@ -188,6 +200,7 @@ export function takeEffects(state: RaftState): Effects {
     reads: outbox.reads,
     memberships: outbox.memberships,
     membership: membershipChange(state),
+    transfers: outbox.transfers,
     roleChange: roleChange(state),
     nextDeadlineMs: state.toldDeadlineMs,
   };
@@ -196,6 +209,7 @@ export function takeEffects(state: RaftState): Effects {
   outbox.proposals = [];
   outbox.reads = [];
   outbox.memberships = [];
+  outbox.transfers = [];
   trimMemory(state);
   return effects;
 }

@@ -46,7 +46,10 @@ export function restartTimers(state: RaftState): void {
 
 export function nextDeadlineMs(state: RaftState): number {
   const { leading } = state;
-  if (leading !== undefined) return Math.min(leading.heartbeatDueMs, leading.quorumCheckMs);
+  if (leading !== undefined) {
+    const transferMs = leading.transfer?.deadlineMs ?? Number.POSITIVE_INFINITY;
+    return Math.min(leading.heartbeatDueMs, leading.quorumCheckMs, transferMs);
+  }
   const forwarded = state.forwarding.rounds[0]?.deadlineMs ?? Number.POSITIVE_INFINITY;
   return Math.min(state.election.deadlineMs, forwarded);
 }

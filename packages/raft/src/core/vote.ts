@@ -23,7 +23,7 @@ export function onPreVoteRequest(state: RaftState, from: MemberId, request: PreV
 }
 
 export function onVoteRequest(state: RaftState, from: MemberId, request: VoteRequest): void {
-  const disturbs = request.term > state.currentTerm && hasLiveLeader(state, from);
+  const disturbs = request.term > state.currentTerm && !request.transfer && hasLiveLeader(state, from);
   if (!disturbs && request.term > state.currentTerm) becomeFollower(state, request.term, undefined);
   const granted = request.term === state.currentTerm && isFree(state, from) && mayVoteFor(state, request);
   if (granted) state.vote = from;

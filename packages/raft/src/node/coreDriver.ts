@@ -148,11 +148,12 @@ export class CoreDriver<Result> {
     if (effects.membership !== undefined) this.#ports.membershipChanged(effects.membership);
     if (effects.roleChange !== undefined) {
       if (effects.roleChange.role !== "leader") {
-        waiters.leadershipLost();
+        waiters.leadershipLost(effects.commitIndex);
         memberships.leadershipLost();
       }
       this.#ports.roleChanged(effects.roleChange);
     }
+    for (const outcome of effects.transfers) waiters.transferAnswered(outcome);
     this.#send(effects);
     if (effects.persist !== undefined) this.#persist(effects.persist);
     for (const load of effects.loads) this.#load(load);

@@ -131,6 +131,15 @@ export class PeerRegistry {
     return standing.kind === "born" && theirs !== undefined && theirs !== standing.birth.clusterId;
   }
 
+  /** Where what this node was told of its peers is not what the log says. */
+  differences(configuration: Configuration): readonly { peer: NodeId; given: string; inLog: string }[] {
+    return this.#configured.flatMap(({ nodeId, address }) => {
+      const member = membersOf(configuration).find((candidate) => nodeIdOf(candidate.id) === nodeId);
+      if (member?.address === address) return [];
+      return [{ peer: nodeId, given: address, inLog: member?.address ?? "not a member" }];
+    });
+  }
+
   /** Where a member can be reached: what it says itself, else what this node was told, else what the log says. */
   addressOf(member: MemberId): string | undefined {
     return (

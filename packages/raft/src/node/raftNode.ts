@@ -15,6 +15,17 @@ export interface ChangeOptions extends WaitOptions {
   readonly ifIndex?: Index;
 }
 
+export interface TransferOptions extends WaitOptions {
+  /** The node that is to lead. Default: the voter that is best caught up. */
+  readonly target?: string;
+}
+
+/** Who leads now, in which term. */
+export interface Succession {
+  readonly leader: NodeId;
+  readonly term: Term;
+}
+
 /** A command that was committed and applied. */
 export interface Applied<Result> {
   readonly index: Index;
@@ -107,11 +118,23 @@ export interface RaftNode<Result> {
    * likewise; `PROPOSAL_LOST`, `CLOSED` or `ABORTED` with outcome unknown: list the members to see.
    */
   changeMembers(changes: readonly MemberChange[], options?: ChangeOptions): Promise<ConfigurationAt>;
+  /**
+   * Hands leadership to another voter; resolves when one leads. Writes wait meanwhile, and go on here or there.
+   *
+   * Rejects `NOT_LEADER`, `INVALID_ARGUMENT` (the target is no voter), `TRANSFER_FAILED` (nobody else has a vote, or
+   * nobody took over within an election timeout), `UNAVAILABLE`, `CLOSED` or `ABORTED`. Source: Dissertation §3.10.
+   */
+  transferLeadership(options?: TransferOptions): Promise<Succession>;
+  /**
+   * Hands leadership over if this node has it and somebody can take it, within one election timeout. Never rejects.
+   * `close` begins with it; called before, this node can still tell its clients who leads now.
+   */
+  retire(): Promise<void>;
   status(): NodeStatus;
   /** Calls `listener` with each event until the returned function is called. Listeners must not throw. */
   observe(listener: (event: NodeEvent) => void): () => void;
   /** Resolves when the node was closed by `close`; rejects with why when it had to stop by itself. */
   readonly closed: Promise<void>;
-  /** Ends every waiter, closes links and log. Idempotent. */
+  /** Hands leadership over, ends every waiter, closes links and log. Idempotent. */
   close(): Promise<void>;
 }

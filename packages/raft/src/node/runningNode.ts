@@ -5,13 +5,11 @@
  * here decides anything about Raft.
  */
 import {
-  type Configuration,
   type ConfigurationAt,
-  InvariantError,
+  invariant,
   type MemberChange,
   type MemberId,
   type MembershipView,
-  membersOf,
   nodeIdOf,
   type RoleChange,
 } from "../core/index.ts";
@@ -30,6 +28,7 @@ import {
 } from "../ports/index.ts";
 import { BirthProcess } from "./birthProcess.ts";
 import { CoreDriver, type CoreObserver } from "./coreDriver.ts";
+import { Handover } from "./handover.ts";
 import { MembershipWaiters } from "./membershipWaiters.ts";
 import { coreOptions, type ResolvedRaftOptions } from "./options.ts";
 import { PeerRegistry } from "./peerRegistry.ts";
@@ -40,8 +39,11 @@ import type {
   NodeStatus,
   RaftNode,
   ReadPoint,
+  Succession,
+  TransferOptions,
   WaitOptions,
 } from "./raftNode.ts";
+import { whyNotReady } from "./readiness.ts";
 import type { StartOptions } from "./start.ts";
 import { nodeStatus } from "./status.ts";
 import { asStopReason } from "./stopReason.ts";
@@ -59,7 +61,6 @@ export interface RunningOptions<Result>
 
 const birthRepeatMs = 200;
 const maxComplaints = 16;
-const maxBacklog = 65_536;
 
 export class RunningNode<Result> implements RaftNode<Result> {
   readonly member: MemberId;
@@ -71,6 +72,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
   readonly #waiters = new Waiters<Result>();
   readonly #memberships = new MembershipWaiters();
   readonly #listeners = new Set<(event: NodeEvent) => void>();
+  readonly #handover: Handover;
   #driver: CoreDriver<Result> | undefined;
   #complaints: readonly string[] = [];
   #cancelRepeat: Cancel | undefined;
@@ -87,6 +89,14 @@ export class RunningNode<Result> implements RaftNode<Result> {
     // Whoever cares awaits `closed`; for whoever does not, a stopped node is not an unhandled rejection.
     this.closed.catch(() => {});
     this.#peers = new PeerRegistry(options.log, options.self, options.configuredPeers);
+    this.#handover = new Handover({
+      driver: () => this.#readyDriver(),
+      waiters: this.#waiters,
+      clock: options.clock,
+      electionTimeoutMaxMs: options.resolved.electionTimeoutMaxMs,
+      isLinked: (peer) => this.#peers.isLinked(peer),
+      observe: (listener) => this.observe(listener),
+    });
     this.#birth = new BirthProcess({
       log: options.log,
       random: options.random,
@@ -120,12 +130,8 @@ export class RunningNode<Result> implements RaftNode<Result> {
   propose(data: Uint8Array, { signal }: WaitOptions = {}): Promise<Applied<Result>> {
     const { maxCommandBytes } = this.#options.resolved;
     if (data.byteLength > maxCommandBytes) {
-      return Promise.reject(
-        new QuorateError(
-          "TOO_LARGE",
-          `The command has ${data.byteLength} bytes; at most ${maxCommandBytes} fit.`,
-        ),
-      );
+      const sentence = `The command has ${data.byteLength} bytes; at most ${maxCommandBytes} fit.`;
+      return Promise.reject(new QuorateError("TOO_LARGE", sentence));
     }
     const driver = this.#readyDriver();
     if (driver instanceof QuorateError) return Promise.reject(driver);
@@ -151,6 +157,14 @@ export class RunningNode<Result> implements RaftNode<Result> {
     );
   }
 
+  transferLeadership(options: TransferOptions = {}): Promise<Succession> {
+    return this.#handover.transfer(options);
+  }
+
+  retire(): Promise<void> {
+    return this.#handover.retire();
+  }
+
   status(): NodeStatus {
     return nodeStatus({
       member: this.member,
@@ -168,31 +182,17 @@ export class RunningNode<Result> implements RaftNode<Result> {
     return () => this.#listeners.delete(listener);
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
+    await this.retire();
     return this.#end(undefined);
   }
 
   #readyDriver(): CoreDriver<Result> | QuorateError {
-    if (this.#ending !== undefined) return new QuorateError("CLOSED", "This node is closed.");
-    if (this.#driver === undefined) {
-      return new QuorateError(
-        "UNAVAILABLE",
-        "This node does not belong to a cluster yet: it waits for all its peers.",
-        {
-          retryable: true,
-        },
-      );
-    }
-    if (this.#driver.backlog > maxBacklog) {
-      return new QuorateError(
-        "OVERLOADED",
-        "This node has as many requests waiting as it takes. Try again.",
-        {
-          retryable: true,
-        },
-      );
-    }
-    return this.#driver;
+    const driver = this.#driver;
+    const refusal = whyNotReady(driver, this.#ending !== undefined);
+    if (refusal !== undefined) return refusal;
+    invariant(driver !== undefined, "a node that is ready has a driver", { member: this.member });
+    return driver;
   }
 
   #transportHandlers(): TransportHandlers {
@@ -289,9 +289,8 @@ export class RunningNode<Result> implements RaftNode<Result> {
   }
 
   #run(): void {
-    const { clock, log, machine, observer, random, resolved, transport } = this.#options;
-    if (log.standing.kind !== "born")
-      throw new InvariantError("a node that runs is born", { member: this.member });
+    const { clock, log, logger, machine, observer, random, resolved, transport } = this.#options;
+    invariant(log.standing.kind === "born", "a node that runs is born", { member: this.member });
     this.#driver = new CoreDriver(
       coreOptions(resolved, this.member, random.uint32()),
       log.standing.restored,
@@ -308,8 +307,11 @@ export class RunningNode<Result> implements RaftNode<Result> {
         failed: (error) => this.#fail(error),
       },
     );
-    this.#checkAddresses(this.#driver.state.outbox.toldMembership.inForce.configuration);
-    this.#peers.membershipChanged(this.#driver.state.outbox.toldMembership);
+    const { toldMembership } = this.#driver.state.outbox;
+    for (const fields of this.#peers.differences(toldMembership.inForce.configuration)) {
+      logger.info(fields, "The peers option differs from the log, whose members count.");
+    }
+    this.#peers.membershipChanged(toldMembership);
     transport.setPeers(this.#peers.targets());
     const { floor } = log.standing.restored;
     if (floor !== undefined) {
@@ -320,17 +322,9 @@ export class RunningNode<Result> implements RaftNode<Result> {
     }
   }
 
-  #checkAddresses(configuration: Configuration): void {
-    for (const { nodeId, address } of this.#options.configuredPeers) {
-      const member = membersOf(configuration).find((candidate) => nodeIdOf(candidate.id) === nodeId);
-      if (member?.address === address) continue;
-      const fields = { peer: nodeId, given: address, inLog: member?.address ?? "not a member" };
-      this.#options.logger.info(fields, "The peers option differs from the log, whose members count.");
-    }
-  }
-
   #roleChanged({ role, term, leader }: RoleChange): void {
     this.#options.logger.info({ role, term, leader }, "The role changed.");
+    this.#handover.roleChanged(leader);
     this.#emit({ kind: "roleChanged", role, term, leader });
   }
 

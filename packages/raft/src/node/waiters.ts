@@ -3,7 +3,13 @@
  *
  * Nothing here decides anything about Raft; it only remembers who asked.
  */
-import type { ProposalOutcome, ReadOutcome, RefusalReason } from "../core/contract.ts";
+import type {
+  ProposalOutcome,
+  ReadOutcome,
+  RefusalReason,
+  TransferAbort,
+  TransferOutcome,
+} from "../core/contract.ts";
 import type { Index, Term } from "../core/types.ts";
 import { QuorateError } from "../errors.ts";
 import type { Applied, ReadPoint } from "./raftNode.ts";
@@ -32,12 +38,16 @@ export class Waiters<Result> {
   readonly #appended = new Map<Index, Appended<Result>>();
   /** Waiting for a read index. */
   readonly #reading = new Map<number, Waiter<ReadPoint>>();
+  /** Not appended, since this node handed its office over: told as soon as there is a successor to be named. */
+  #handedOver: Waiter<Applied<Result>>[] = [];
+  readonly #transferring = new Map<number, Waiter<void>>();
   /** Has a read index, waits until it is applied. In no order: there are few. */
   #confirmed: PendingRead[] = [];
 
   /** How many callers wait. */
   get size(): number {
-    return this.#proposed.size + this.#appended.size + this.#reading.size + this.#confirmed.length;
+    const proposals = this.#proposed.size + this.#appended.size + this.#handedOver.length;
+    return proposals + this.#reading.size + this.#confirmed.length + this.#transferring.size;
   }
 
   /** How many callers the core has not answered yet. */
@@ -61,12 +71,41 @@ export class Waiters<Result> {
     });
   }
 
+  /** Resolves when this node has stepped down for its successor. */
+  transfer(signal: AbortSignal | undefined, start: (id: number) => void): Promise<void> {
+    const id = this.#nextId++;
+    return waiting(signal, "unknown", (waiter) => {
+      this.#transferring.set(id, waiter);
+      start(id);
+    });
+  }
+
   proposalAnswered(outcome: ProposalOutcome): void {
     const waiter = this.#proposed.get(outcome.id);
     if (waiter === undefined) return;
     this.#proposed.delete(outcome.id);
     if (outcome.kind === "appended") this.#appended.set(outcome.index, { term: outcome.term, waiter });
+    else if (outcome.reason === "handedOver") this.#handedOver.push(waiter);
     else waiter.reject(refusal(outcome.reason));
+  }
+
+  transferAnswered(outcome: TransferOutcome): void {
+    const waiter = this.#transferring.get(outcome.id);
+    if (waiter === undefined) return;
+    this.#transferring.delete(outcome.id);
+    if (outcome.kind === "handedOver") waiter.resolve();
+    else waiter.reject(transferError(outcome));
+  }
+
+  get awaitsSuccessor(): boolean {
+    return this.#handedOver.length > 0;
+  }
+
+  /** There is a leader to be named, or it took too long. */
+  successorKnown(): void {
+    const waiters = this.#handedOver;
+    this.#handedOver = [];
+    for (const waiter of waiters) waiter.reject(refusal("handedOver"));
   }
 
   readAnswered(outcome: ReadOutcome, appliedIndex: Index): void {
@@ -99,11 +138,14 @@ export class Waiters<Result> {
     for (const read of ready) read.waiter.resolve(read.point);
   }
 
-  /** Leadership went: what was appended may still commit under the next leader, or not. */
-  leadershipLost(): void {
-    const appended = [...this.#appended.values()];
-    this.#appended.clear();
-    for (const { waiter } of appended) {
+  /**
+   * Leadership went: what was appended after `commitIndex` may still commit under the next leader, or not. The rest
+   * is kept, and its results come when it is applied.
+   */
+  leadershipLost(commitIndex: Index): void {
+    for (const [index, { waiter }] of [...this.#appended]) {
+      if (index <= commitIndex) continue;
+      this.#appended.delete(index);
       waiter.reject(
         new QuorateError(
           "PROPOSAL_LOST",
@@ -118,7 +160,9 @@ export class Waiters<Result> {
   /** The node ends. */
   end(error: (outcome: "none" | "unknown") => QuorateError): void {
     const reads = [...this.#reading.values(), ...this.#confirmed.map((read) => read.waiter)];
+    const notAppended = [...this.#handedOver];
     const proposals = [
+      ...this.#transferring.values(),
       ...this.#proposed.values(),
       ...[...this.#appended.values()].map((entry) => entry.waiter),
     ];
@@ -126,7 +170,9 @@ export class Waiters<Result> {
     this.#confirmed = [];
     this.#proposed.clear();
     this.#appended.clear();
-    for (const waiter of reads) waiter.reject(error("none"));
+    this.#handedOver = [];
+    this.#transferring.clear();
+    for (const waiter of [...reads, ...notAppended]) waiter.reject(error("none"));
     for (const waiter of proposals) waiter.reject(error("unknown"));
   }
 }
@@ -174,9 +220,41 @@ function lost(): QuorateError {
   );
 }
 
+function transferError(outcome: Exclude<TransferOutcome, { kind: "handedOver" }>): QuorateError {
+  const { reason } = outcome;
+  switch (reason) {
+    case "notLeader":
+    case "overloaded":
+      return refusal(reason);
+    case "nobodyElse":
+      return new QuorateError(
+        "TRANSFER_FAILED",
+        "No other node has a vote: there is nobody to lead instead.",
+      );
+    case "notVoter":
+      return new QuorateError(
+        "TRANSFER_FAILED",
+        "The target has no vote in this cluster, so it cannot lead.",
+      );
+    default:
+      return new QuorateError("TRANSFER_FAILED", `${abortSentences[reason]} Writes go on.`, {
+        retryable: true,
+      });
+  }
+}
+
+const abortSentences: Readonly<Record<TransferAbort, string>> = {
+  timedOut: "The target did not take over within an election timeout, so this node leads on.",
+  superseded: "Another transfer was asked for, and replaced this one.",
+  targetLost: "The target's process ended, so this node leads on.",
+  targetRemoved: "The target lost its vote meanwhile, so this node leads on.",
+  leadershipLost: "This node lost leadership before it could hand it over.",
+};
+
 function refusal(reason: RefusalReason): QuorateError {
   switch (reason) {
     case "notLeader":
+    case "handedOver":
       return new QuorateError("NOT_LEADER", "This node does not lead, or cannot reach the leader now.", {
         retryable: true,
       });

@@ -25,6 +25,8 @@ export function describeEvent(event: Event): string {
       return `loaded ${event.entries.length} from ${event.load.from}`;
     case "applied":
       return `applied up to ${event.upTo}`;
+    case "transferRequested":
+      return `transfer requested #${event.id}${event.target === undefined ? "" : ` to ${short(event.target)}`}`;
     case "peerLost":
       return `${short(event.peer)} closed its connection`;
     default:
@@ -51,8 +53,12 @@ export function describeMessage(message: Message | PeerMessage): string {
     case "heartbeatResponse":
       return `heartbeat answer t${message.term} s${message.session} token ${message.token}`;
     case "preVoteRequest":
-    case "voteRequest":
+    case "timeoutNow":
       return `${message.kind} t${message.term} last ${message.lastIndex}/t${message.lastTerm}`;
+    case "voteRequest": {
+      const { term, lastIndex, lastTerm, transfer } = message;
+      return `${message.kind} t${term} last ${lastIndex}/t${lastTerm}${transfer ? " for a transfer" : ""}`;
+    }
     case "preVoteResponse":
     case "voteResponse":
       return `${message.kind} t${message.term} ${message.granted ? "granted" : "refused"}`;

@@ -3,7 +3,16 @@
  *
  * A tag is never used for another shape: a change of a message takes a new tag, or a new protocol version.
  */
-import { asIndex, asTerm, type Entry, type EntryKind, type PeerMessage, unreachable } from "@quorate/raft";
+import {
+  asIndex,
+  asTerm,
+  type Entry,
+  type EntryKind,
+  type Index,
+  type PeerMessage,
+  type Term,
+  unreachable,
+} from "@quorate/raft";
 import { maxFrameBytes } from "../limits.ts";
 import { readBirthMessage, writeBirthMessage } from "./birthMessages.ts";
 import { isBytes, isCount, isFlag, isTuple, isWithin } from "./fields.ts";
@@ -19,8 +28,12 @@ const entryKinds: readonly EntryKind[] = ["noop", "command", "configuration"];
 export function writeMessage(message: PeerMessage): unknown[] {
   switch (message.kind) {
     case "preVoteRequest":
-    case "voteRequest":
+    case "timeoutNow":
       return [tags[message.kind], message.term, message.lastIndex, message.lastTerm];
+    case "voteRequest": {
+      const tag = message.transfer ? tags.transferVoteRequest : tags.voteRequest;
+      return [tag, message.term, message.lastIndex, message.lastTerm];
+    }
     case "preVoteResponse":
     case "voteResponse":
       return [tags[message.kind], message.term, message.granted];
@@ -75,9 +88,13 @@ export function readMessage(fields: unknown, keep: Keep): PeerMessage | undefine
   if (!Array.isArray(fields)) return undefined;
   switch (fields[0]) {
     case tags.preVoteRequest:
-      return readVoteRequest("preVoteRequest", fields);
+      return readLogEnd("preVoteRequest", fields);
     case tags.voteRequest:
-      return readVoteRequest("voteRequest", fields);
+      return readVoteRequest(fields, false);
+    case tags.transferVoteRequest:
+      return readVoteRequest(fields, true);
+    case tags.timeoutNow:
+      return readLogEnd("timeoutNow", fields);
     case tags.preVoteResponse:
       return readVoteResponse("preVoteResponse", fields);
     case tags.voteResponse:
@@ -108,10 +125,16 @@ function counts(fields: Fields, length: number): readonly number[] | undefined {
   return isTuple(fields, length) && fields.every(isCount) ? (fields as readonly number[]) : undefined;
 }
 
-function readVoteRequest(
-  kind: "preVoteRequest" | "voteRequest",
+function readVoteRequest(fields: Fields, transfer: boolean): Of<"voteRequest"> | undefined {
+  const end = readLogEnd("voteRequest", fields);
+  return end === undefined ? undefined : { ...end, transfer };
+}
+
+/** A term, and the last entry of the sender's log. */
+function readLogEnd<Kind extends "preVoteRequest" | "voteRequest" | "timeoutNow">(
+  kind: Kind,
   fields: Fields,
-): Of<"preVoteRequest" | "voteRequest"> | undefined {
+): { kind: Kind; term: Term; lastIndex: Index; lastTerm: Term } | undefined {
   const all = counts(fields, 4);
   if (all === undefined) return undefined;
   const [, term, lastIndex, lastTerm] = all as [number, number, number, number];

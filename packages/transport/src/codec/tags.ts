@@ -11,6 +11,9 @@ export const tags = {
   heartbeatResponse: 9,
   readIndexRequest: 10,
   readIndexResponse: 11,
+  timeoutNow: 12,
+  /** A vote request whose sender was told by the leader to campaign. */
+  transferVoteRequest: 13,
   birthQuery: 32,
   birthPromise: 33,
   birthRefusal: 34,

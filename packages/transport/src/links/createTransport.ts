@@ -119,9 +119,13 @@ class Links implements PeerTransport {
 
   send(to: MemberId, messages: readonly PeerMessage[]): void {
     const link = this.#outgoing.get(nodeIdOf(to));
-    if (messages.length === 0 || this.#world === undefined || link?.member !== to || !link.canSend()) return;
+    if (this.#world === undefined || link?.member !== to || !link.canSend()) return;
+    const known = messages.every((message) => link.understands(message))
+      ? messages
+      : messages.filter((message) => link.understands(message));
+    if (known.length === 0) return;
     const { sequence } = this.#world.handlers.hello();
-    for (const part of frameParts(messages)) link.send(encodeFrame(sequence, part));
+    for (const part of frameParts(known)) link.send(encodeFrame(sequence, part));
   }
 
   close(): Promise<void> {

@@ -21,6 +21,7 @@ import {
   type NodeId,
   nodeIdOf,
   type PeerHello,
+  type PeerMessage,
   QuorateError,
   type Random,
   type TransportHandlers,
@@ -28,7 +29,7 @@ import {
 import type { OpenChannels } from "./openChannels.ts";
 import { type Pace, refusedRetryMs, retryMs } from "./pace.ts";
 import { readPeerHello, writePeerHello } from "./peerHello.ts";
-import { negotiate, peerVersions } from "./versions.ts";
+import { negotiate, peerVersions, versionOf } from "./versions.ts";
 
 /** What all links of a node share. */
 export interface LinkWorld {
@@ -45,6 +46,8 @@ interface Standing {
   readonly kind: "standing";
   readonly channel: Channel;
   readonly peer: PeerHello;
+  /** Of the protocol, as agreed with this peer. */
+  readonly version: number;
   readonly sinceMs: number;
   /** Set while too much is buffered: ends the link unless it drains. */
   jam: Cancel | undefined;
@@ -84,6 +87,11 @@ export class OutgoingLink {
   /** The member that the link stands to. */
   get member(): MemberId | undefined {
     return this.#state.kind === "standing" ? this.#state.peer.member : undefined;
+  }
+
+  /** Whether the peer knows such a message. */
+  understands(message: PeerMessage): boolean {
+    return this.#state.kind === "standing" && versionOf(message) <= this.#state.version;
   }
 
   useAddresses(addresses: readonly string[]): void {
@@ -243,7 +251,7 @@ export class OutgoingLink {
     if (agreed.kind === "refuse") return this.#turnAway(address, channel, agreed.reason, "refused");
     const refusal = this.#world.handlers.admit(peer);
     if (refusal !== undefined) return this.#turnAway(address, channel, refusal.reason, "refused");
-    this.#stand(channel, peer);
+    this.#stand(channel, peer, agreed.version);
     return "linked";
   }
 
@@ -253,9 +261,10 @@ export class OutgoingLink {
     return attempt;
   }
 
-  #stand(channel: Channel, peer: PeerHello): void {
+  #stand(channel: Channel, peer: PeerHello, version: number): void {
     const { channels, clock, handlers } = this.#world;
-    const state: Standing = { kind: "standing", channel, peer, sinceMs: clock.nowMs(), jam: undefined };
+    const sinceMs = clock.nowMs();
+    const state: Standing = { kind: "standing", channel, peer, version, sinceMs, jam: undefined };
     this.#state = state;
     this.#complaints.clear();
     channels.open(channel, {

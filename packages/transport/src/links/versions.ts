@@ -4,15 +4,23 @@
  * The choice is computed on both sides from the same two ranges, so that it needs no further message; an
  * upgrade of one node at a time works as long as neighbouring releases share a version.
  */
-import type { Refusal } from "@quorate/raft";
+import type { PeerMessage, Refusal } from "@quorate/raft";
 
 export interface VersionRange {
   readonly min: number;
   readonly max: number;
 }
 
-/** What this release speaks with other members. */
-export const peerVersions: VersionRange = { min: 1, max: 1 };
+/** What this release speaks with other members. Version 2 added the transfer of leadership. */
+export const peerVersions: VersionRange = { min: 1, max: 2 };
+
+/**
+ * The first version that knows the message. To a member of an older one it is not sent: a transfer to it, or with its
+ * vote, comes to nothing, and is over after an election timeout.
+ */
+export function versionOf(message: PeerMessage): number {
+  return message.kind === "timeoutNow" || (message.kind === "voteRequest" && message.transfer) ? 2 : 1;
+}
 
 /** `1-3`, as it stands in a hello. */
 export function formatVersions(range: VersionRange): string {
