@@ -42,7 +42,7 @@ export function cutsOf(
 }
 
 /** Both directions of every path between nodes of different groups: a partition into these groups. */
-export function cutsBetween(...groups: readonly (readonly string[])[]): readonly Cut[] {
+export function cutsBetween(...groups: readonly (readonly string[])[]): readonly Path[] {
   return groups.flatMap((these, at) => both(between(these, groups.slice(at + 1).flat())));
 }
 
