@@ -49,28 +49,37 @@ export class World {
   }
 
   /** Lets things happen until `untilMs`, or until `isDone` after an event. */
-  async run(untilMs: number, isDone: () => boolean = () => false): Promise<void> {
-    // What the caller has begun belongs to this moment, not to that of the next event.
-    await new Promise<void>(macrotask);
-    while (!isDone()) {
-      const run = this.timeline.next(untilMs);
-      if (run === undefined) return;
-      this.events += 1;
-      run();
-      await new Promise<void>(this.events % eventsBetweenMacrotasks === 0 ? macrotask : tick);
-    }
+  run(untilMs: number, isDone: () => boolean = () => false): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const next = (): void => {
+        try {
+          const run = isDone() ? undefined : this.timeline.next(untilMs);
+          if (run === undefined) {
+            resolve();
+            return;
+          }
+          this.events += 1;
+          run();
+          afterPromises(this.events % eventsBetweenMacrotasks === 0, next);
+        } catch (error) {
+          reject(error);
+        }
+      };
+      // What the caller has begun belongs to this moment, not to that of the next event.
+      nextMacrotask(next);
+    });
   }
 }
 
-/** The event loop comes to its check phase only when no promise is left to follow. */
-function macrotask(done: () => void): void {
-  nextMacrotask(done);
-}
+const settled = Promise.resolve();
 
 /**
- * Asked for while promises are being followed, as behind an `await`, a tick comes when none is left too, and without
- * a round through the event loop, which costs more than most events.
+ * Calls `next` when no promise is left to follow.
+ *
+ * That is so when the event loop comes to its check phase, and also at a tick that was asked for while promises were
+ * being followed. The tick comes without a round through the event loop, which costs more than most events.
  */
-function tick(done: () => void): void {
-  nextTick(done);
+function afterPromises(isMacrotask: boolean, next: () => void): void {
+  if (isMacrotask) nextMacrotask(next);
+  else settled.then(() => nextTick(next));
 }

@@ -56,10 +56,10 @@ export interface StateRecord {
 
 export function encodeStateRecord(record: StateRecord): Uint8Array {
   const json = JSON.stringify({ format: recordFormat, ...record });
-  const body = Buffer.from(json, "utf8");
-  const bytes = Buffer.allocUnsafe(8 + body.length);
-  putUint32(bytes, 4, body.length);
-  body.copy(bytes, 8);
+  const length = Buffer.byteLength(json, "utf8");
+  const bytes = Buffer.allocUnsafe(8 + length);
+  putUint32(bytes, 4, length);
+  bytes.write(json, 8, "utf8");
   putUint32(bytes, 0, crc32(bytes.subarray(4)));
   return bytes;
 }

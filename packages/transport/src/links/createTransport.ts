@@ -166,6 +166,7 @@ class Links implements PeerTransport {
  * long.
  */
 function frameParts(messages: readonly PeerMessage[]): readonly (readonly PeerMessage[])[] {
+  if (messages.length === 1) return [messages];
   const parts: PeerMessage[][] = [];
   let part: PeerMessage[] = [];
   let bytes = 0;
