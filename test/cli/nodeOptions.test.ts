@@ -30,6 +30,8 @@ describe("the options of a node", () => {
       secret: undefined,
       tls: undefined,
       insecure: false,
+      learner: false,
+      via: undefined,
       electionTimeoutMs: undefined,
       heartbeatMs: undefined,
     });

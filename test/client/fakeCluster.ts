@@ -131,6 +131,9 @@ export class FakeCluster {
     return found;
   }
 
+  /** How the leader answers what is asked about members. */
+  onMembers: (body: RequestBody) => ResponseBody = () => failed("CHANGE_REFUSED");
+
   elect(id: string): void {
     this.leader = id;
     this.term += 1;
@@ -158,6 +161,10 @@ export class FakeCluster {
         if (!leads) return this.notLeader();
         this.elect(body.target === "" ? "b" : body.target);
         return { kind: "transferred", leader: this.leader, term: this.term };
+      case "listMembers":
+      case "changeMembers":
+      case "joinCluster":
+        return leads ? this.onMembers(body) : this.notLeader();
     }
   }
 

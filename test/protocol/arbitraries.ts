@@ -7,6 +7,8 @@ import type {
   Failure,
   Format,
   KeyRange,
+  MembershipChange,
+  MembershipReport,
   Origin,
   Proposal,
   ReportedStatus,
@@ -68,6 +70,31 @@ export const proposals: fc.Arbitrary<Proposal> = fc.record({ origin: origins, co
 const ranges: fc.Arbitrary<KeyRange> = fc.record({ from: byteStrings(0, 8), to: byteStrings(0, 8) });
 const consistencies = fc.constantFrom("linearizable" as const, "local" as const);
 
+const membershipChanges: fc.Arbitrary<MembershipChange> = fc.oneof(
+  fc.record({
+    kind: fc.constantFrom("promote" as const, "demote" as const, "remove" as const),
+    member: fc.string(),
+  }),
+  fc.record({ kind: fc.constant("move" as const), member: fc.string(), endpoint: fc.webUrl() }),
+);
+
+const memberships: fc.Arbitrary<MembershipReport> = fc.record({
+  clusterId: fc.string(),
+  index: naturals,
+  members: fc.array(
+    fc.record({
+      id: fc.string(),
+      member: fc.string(),
+      endpoint: fc.webUrl(),
+      role: fc.constantFrom("voter" as const, "learner" as const),
+      leaving: fc.boolean(),
+      promotes: fc.boolean(),
+      replaces: fc.string(),
+    }),
+    { maxLength: 5 },
+  ),
+});
+
 const requestBodies: fc.Arbitrary<RequestBody> = fc.oneof(
   fc.record({ kind: fc.constant("execute" as const), proposal: values }),
   fc.record({ kind: fc.constant("get" as const), key: keys, consistency: consistencies }),
@@ -82,6 +109,18 @@ const requestBodies: fc.Arbitrary<RequestBody> = fc.oneof(
   fc.record({ kind: fc.constant("keepAlive" as const), session: counts }),
   fc.constant<RequestBody>({ kind: "status" }),
   fc.record({ kind: fc.constant("transfer" as const), target: fc.stringMatching(/^[a-z0-9]{0,63}$/) }),
+  fc.constant<RequestBody>({ kind: "listMembers" }),
+  fc.record({
+    kind: fc.constant("changeMembers" as const),
+    changes: fc.array(membershipChanges, { maxLength: 4 }),
+    ifIndex: fc.oneof(fc.constant(-1), naturals),
+  }),
+  fc.record({
+    kind: fc.constant("joinCluster" as const),
+    member: fc.string(),
+    endpoint: fc.webUrl(),
+    votes: fc.boolean(),
+  }),
 );
 
 export const requests: fc.Arbitrary<Request> = fc.record({
@@ -147,6 +186,7 @@ const statuses: fc.Arbitrary<ReportedStatus> = fc.record({
 });
 
 const responseBodies: fc.Arbitrary<ResponseBody> = fc.oneof(
+  fc.record({ kind: fc.constant("members" as const), membership: memberships }),
   fc.record({ kind: fc.constant("executed" as const), result: results }),
   fc.record({
     kind: fc.constant("got" as const),

@@ -12,6 +12,7 @@ export type CommandName =
   | "list"
   | "status"
   | "transfer"
+  | "member"
   | "doctor"
   | "sim";
 
@@ -28,10 +29,13 @@ export type OptionName =
   | "id"
   | "if-absent"
   | "if-revision"
+  | "if-index"
   | "insecure"
+  | "join"
   | "json"
   | "keys-only"
   | "layer"
+  | "learner"
   | "limit"
   | "list"
   | "listen"
@@ -82,10 +86,16 @@ export const optionTable: Readonly<Record<OptionName, OptionSpec>> = {
   id: taking("ID", "this node's name, as in --peers"),
   "if-absent": flag("write only if the key does not exist"),
   "if-revision": taking("N", "write only if the key's modRevision is N"),
+  "if-index": taking(
+    "N",
+    "change only if the membership is still the one of this index (member list shows it)",
+  ),
   insecure: flag("listen off the loopback with neither TLS nor a secret"),
+  join: taking("ADDRESSES", "join the running cluster of these members, in place of --peers"),
   json: flag("print JSON, one object a line"),
   "keys-only": flag("print keys without values"),
   layer: taking("LAYER", "store (default): whole nodes; raft: nothing above Raft, faster"),
+  learner: flag("with --join: be sent everything, and do not vote"),
   limit: taking("N", "pairs on a page, 1 to 10000 (default 1000)"),
   list: flag("show profiles, invariants and required marks, and run nothing"),
   listen: taking("ADDRESS", "ws://host:port (wss:// with TLS) to listen at"),
@@ -133,6 +143,8 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
       "id",
       "listen",
       "peers",
+      "join",
+      "learner",
       "data-dir",
       "config",
       "log-level",
@@ -180,6 +192,14 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
     about: "hand leadership to another node",
     options: connection,
     notes: "Prints who leads now. Without NODE it is the voter that is best caught up.",
+  },
+  member: {
+    positionals: ["ACTION", "[ID]", "[ENDPOINT]"],
+    about: "list|promote|demote|remove|move: show and change who belongs to the cluster",
+    options: ["if-index", ...connection],
+    notes:
+      "list; promote ID, a learner becomes a voter when it has caught up; demote ID; remove ID; move ID ENDPOINT.\n" +
+      "A node adds itself, or takes the place of one that was wiped: quorate node --join.",
   },
   doctor: {
     positionals: ["DIR"],

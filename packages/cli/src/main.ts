@@ -36,6 +36,8 @@ async function run(invocation: Invocation): Promise<number> {
       return (await import("./commands/statusCommand.ts")).runStatus(options);
     case "transfer":
       return (await import("./commands/transferCommand.ts")).runTransfer(positionals, options);
+    case "member":
+      return (await import("./commands/memberCommand.ts")).runMember(positionals, options);
     case "doctor":
       return (await import("./commands/doctorCommand.ts")).runDoctor(positionals, options);
     case "sim":

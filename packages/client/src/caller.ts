@@ -20,6 +20,8 @@ export interface CallPolicy {
   readonly resend: "always" | "ifNone";
   /** Reads have no effect: their outcome is always none. */
   readonly hasEffect: boolean;
+  /** How to find out whether it took effect. Default: "read the key to see". */
+  readonly advice?: string;
 }
 
 export type Answer = Exclude<ResponseBody, { readonly kind: "failed" }>;
@@ -30,6 +32,9 @@ export interface Answered {
   readonly earlierUnanswered: boolean;
 }
 
+const lookAtKey = "read the key to see";
+/** Refusals of a moment by a node that is the right one to ask. */
+const passing: ReadonlySet<string> = new Set(["OVERLOADED", "CHANGE_REFUSED"]);
 const pauses: BackoffOptions = { firstMs: 10, factor: 2, capMs: 500 };
 
 export class Caller {
@@ -48,7 +53,7 @@ export class Caller {
         await pause(clock, backoffMs(random, pauses, tries - 2), patience);
       }
       const connection = await this.#pick(target, patience, unanswered && policy.hasEffect);
-      if (connection === undefined) throw this.ended(patience, unanswered && policy.hasEffect);
+      if (connection === undefined) throw this.ended(patience, unanswered && policy.hasEffect, policy.advice);
       const attempt = await connection.request(body, patience);
       if (attempt.kind === "answered" && attempt.body.kind !== "failed") {
         return { body: attempt.body, earlierUnanswered: unanswered };
@@ -58,8 +63,8 @@ export class Caller {
       const outcome = unanswered && policy.hasEffect ? "unknown" : "none";
       // A patience that has ended speaks for itself, with the right code.
       if (patience.ended !== undefined) continue;
-      if (!failure.retryable) throw errorOf(failure, outcome);
-      if (outcome === "unknown" && policy.resend === "ifNone") throw errorOf(failure, outcome);
+      if (!failure.retryable) throw errorOf(failure, outcome, policy.advice);
+      if (outcome === "unknown" && policy.resend === "ifNone") throw errorOf(failure, outcome, policy.advice);
     }
   }
 
@@ -77,7 +82,7 @@ export class Caller {
     if (attempt.kind === "answered") {
       if (attempt.body.kind !== "failed") throw new Error("Only failures are learnt from.");
       const { failure } = attempt.body;
-      if (failure.code !== "OVERLOADED" && failure.retryable) {
+      if (!passing.has(failure.code) && failure.retryable) {
         this.#router.blame(target, connection, failure.message, failure.leaderEndpoint);
       }
       return failure;
@@ -92,9 +97,9 @@ export class Caller {
   }
 
   /** Why a call ended without its answer. */
-  ended(patience: Patience, isUnknown: boolean): QuorateError {
+  ended(patience: Patience, isUnknown: boolean, look: string = lookAtKey): QuorateError {
     const outcome: Outcome = isUnknown ? "unknown" : "none";
-    const advice = isUnknown ? " It may have taken effect: read the key to see." : "";
+    const advice = isUnknown ? ` It may have taken effect: ${look}.` : "";
     const { ended } = patience;
     switch (ended?.kind) {
       case "aborted":
@@ -115,9 +120,9 @@ export class Caller {
 }
 
 /** The error that a server sent as data. A code that this version does not know is a refusal. */
-function errorOf(failure: Failure, outcome: Outcome): QuorateError {
+function errorOf(failure: Failure, outcome: Outcome, look: string = lookAtKey): QuorateError {
   const isKnown = (errorCodes as readonly string[]).includes(failure.code);
   const code: ErrorCode = isKnown ? (failure.code as ErrorCode) : "REFUSED";
-  const advice = outcome === "unknown" ? " It may have taken effect: read the key to see." : "";
+  const advice = outcome === "unknown" ? ` It may have taken effect: ${look}.` : "";
   return new QuorateError(code, `${failure.message}${advice}`, { outcome, retryable: failure.retryable });
 }

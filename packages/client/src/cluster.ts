@@ -114,8 +114,63 @@ export interface Succession {
   readonly term: number;
 }
 
+export interface ClusterMember {
+  /** The node's id. */
+  readonly id: string;
+  /** The id and the incarnation of its directory: another one after the directory was wiped. */
+  readonly member: string;
+  readonly endpoint: string;
+  /** A learner is sent everything and does not vote. */
+  readonly role: "voter" | "learner";
+  /** It voted before the change under way, and leaves with it. */
+  readonly leaving: boolean;
+  /** A learner that becomes a voter as soon as it has caught up. */
+  readonly promotes: boolean;
+  /** The `member` that leaves when this learner becomes a voter. */
+  readonly replaces: string | null;
+}
+
+export interface MemberList {
+  readonly clusterId: string;
+  /** Of the log's entry that set this membership; 0: the cluster was founded with it. */
+  readonly index: number;
+  readonly members: readonly ClusterMember[];
+}
+
+export interface MemberChangeOptions extends RequestOptions {
+  /** Only if the membership is still the one of this `MemberList.index`; otherwise `CHANGE_REFUSED`. */
+  readonly ifIndex?: number;
+}
+
+/** `member` is a node's id; where two members have one id, the id with its incarnation. */
+export type MemberAction =
+  | { readonly kind: "promote" | "demote" | "remove"; readonly member: string }
+  | { readonly kind: "move"; readonly member: string; readonly endpoint: string };
+
+/**
+ * Who belongs to the cluster. A node joins by itself, started with `via` (`--join`); here is what is done to members.
+ *
+ * Each change resolves when it is committed, and rejects `CHANGE_REFUSED` with the reason where nothing was begun. One
+ * whose answer is lost rejects with the outcome `unknown`: list the members to see.
+ */
+export interface ClusterMembers {
+  /** Linearizable. */
+  list(options?: RequestOptions): Promise<MemberList>;
+  /** A learner becomes a voter, as soon as it has caught up. */
+  promote(member: string, options?: MemberChangeOptions): Promise<MemberList>;
+  /** A voter becomes a learner. */
+  demote(member: string, options?: MemberChangeOptions): Promise<MemberList>;
+  /** Of the last voter it is refused. A removed node keeps its data and takes no more part. */
+  remove(member: string, options?: MemberChangeOptions): Promise<MemberList>;
+  /** The others look for it at another address. */
+  move(member: string, endpoint: string, options?: MemberChangeOptions): Promise<MemberList>;
+  /** All of them in one step. */
+  change(actions: readonly MemberAction[], options?: MemberChangeOptions): Promise<MemberList>;
+}
+
 export interface Cluster extends AsyncDisposable {
   readonly kv: KeyValueStore;
+  readonly members: ClusterMembers;
   readonly clock: Clock;
   /** Asks every node that it knows of. Resolves also when some, or all, do not answer. */
   status(options?: RequestOptions): Promise<ClusterStatus>;

@@ -5,10 +5,11 @@
 import { type Cancel, type Clock, type Logger, type Network, QuorateError, type Random } from "@quorate/raft";
 import { Caller } from "./caller.ts";
 import type { ResolvedClientOptions } from "./clientOptions.ts";
-import type { Cluster, ClusterStatus, RequestOptions } from "./cluster.ts";
+import type { Cluster, ClusterStatus, MemberList, RequestOptions } from "./cluster.ts";
 import { clusterStatus, type StatusReply } from "./clusterStatus.ts";
 import type { ConnectionLimits } from "./connection.ts";
 import { keyValueStore, patienceOptions } from "./kv.ts";
+import { clusterMembers, type JoinRequest, requestJoin } from "./members.ts";
 import { Calls, type Patience, within } from "./patience.ts";
 import { Router } from "./router.ts";
 import { Session } from "./session.ts";
@@ -46,6 +47,8 @@ const closeTimeoutMs = 1_000;
 export interface ClientCluster extends Cluster {
   /** Like `close`, with the sentence that calls under way, and later ones, are told. */
   stop(reason: string): Promise<void>;
+  /** Asks the cluster to take a node in; asked again, it is done once. */
+  requestJoin(request: JoinRequest, options: RequestOptions): Promise<MemberList>;
 }
 
 export function createCluster(ports: ClusterPorts, options: ClusterOptions): ClientCluster {
@@ -74,6 +77,9 @@ export function createCluster(ports: ClusterPorts, options: ClusterOptions): Cli
 
   const cluster: ClientCluster = {
     kv: keyValueStore({ calls, caller, writer, requestTimeoutMs }),
+    members: clusterMembers({ calls, caller, requestTimeoutMs }),
+    requestJoin: async (request, joinOptions) =>
+      requestJoin({ calls, caller, requestTimeoutMs }, request, joinOptions),
     clock,
     status: async (statusOptions = {}) => askAll(router, calls, statusOptions),
     transferLeadership: async (transferOptions = {}) =>

@@ -50,7 +50,11 @@ export function requestBytes(body: RequestBody): number {
     case "keepAlive":
     case "status":
     case "transfer":
+    case "listMembers":
+    case "joinCluster":
       return overheadBytes;
+    case "changeMembers":
+      return overheadBytes * (1 + body.changes.length);
     default:
       return unreachable(body);
   }
@@ -69,6 +73,8 @@ export function responseBytes(body: ResponseBody): number {
       const { members, complaints } = body.status;
       return overheadBytes * (4 + 2 * members.length) + complaints.join().length;
     }
+    case "members":
+      return overheadBytes * (1 + 2 * body.membership.members.length);
     case "failed":
       return overheadBytes + body.failure.message.length;
     case "executed":

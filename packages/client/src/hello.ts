@@ -9,12 +9,19 @@ import type { RequestBody } from "./protocol/index.ts";
 /** The value of `role` in a client's hello. */
 export const clientRole = "client";
 
-/** The versions of the client protocol that this build speaks. Version 2 added the transfer of leadership. */
+/** The versions of the client protocol that this build speaks. Version 2 added transfers of leadership and the members. */
 export const clientVersions: VersionRange = { min: 1, max: 2 };
+
+const sinceVersion2: ReadonlySet<RequestBody["kind"]> = new Set([
+  "transfer",
+  "listMembers",
+  "changeMembers",
+  "joinCluster",
+]);
 
 /** The first version that knows the request. */
 export function versionOfRequest(kind: RequestBody["kind"]): number {
-  return kind === "transfer" ? 2 : 1;
+  return sinceVersion2.has(kind) ? 2 : 1;
 }
 
 export function clientHello(versions: VersionRange = clientVersions): Hello {

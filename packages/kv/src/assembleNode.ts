@@ -19,6 +19,7 @@ import {
   type Listener,
   type Logger,
   type LogStore,
+  memberId,
   type Network,
   type NodeStatus,
   QuorateError,
@@ -65,6 +66,8 @@ export interface NodeOptions {
   > &
     RaftOptions;
   readonly client: Omit<ResolvedClientOptions, "endpoints">;
+  /** A node without a cluster asks these members to take it in, before it starts. */
+  readonly via?: { readonly endpoints: readonly string[]; readonly votes: boolean };
   readonly pid: number;
   readonly limits?: Partial<ServerLimits>;
 }
@@ -105,7 +108,9 @@ export async function assembleNode(ports: NodePorts, options: NodeOptions): Prom
     const address = options.peers?.[options.id] ?? listener?.address ?? inProcessAddress;
     const loopback = memoryNetwork({ defer: (fn) => ports.clock.defer(fn) });
     const near = await loopback.listen(address, (hello) => door.answer(hello));
+    const joins = await joinedCluster(ports, options, address);
     return assemble(ports, options, {
+      joins,
       door,
       address,
       loopback,
@@ -118,7 +123,29 @@ export async function assembleNode(ports: NodePorts, options: NodeOptions): Prom
   }
 }
 
+/** How long a node asks to be taken in. */
+const joinTimeoutMs = 30_000;
+
+/** The cluster that took this node in; undefined for one that belongs to a cluster already, or founds one. */
+async function joinedCluster(
+  { network, clock, random, logger, log, hold }: NodePorts,
+  { via, client }: NodeOptions,
+  address: string,
+): Promise<string | undefined> {
+  if (via === undefined || log.standing.kind !== "unborn") return undefined;
+  const ports = { network, clock, random, logger, ...(hold === undefined ? {} : { hold }) };
+  const cluster = createCluster(ports, { ...client, session: false, endpoints: via.endpoints });
+  const { nodeId, incarnation } = log.identity;
+  const request = { member: memberId(nodeId, incarnation), endpoint: address, votes: via.votes };
+  try {
+    return (await cluster.requestJoin(request, { timeoutMs: joinTimeoutMs })).clusterId;
+  } finally {
+    await cluster.close();
+  }
+}
+
 interface Entrance {
+  readonly joins: string | undefined;
   readonly door: Door;
   readonly address: string;
   readonly loopback: Network;
@@ -127,7 +154,7 @@ interface Entrance {
 
 function assemble(ports: NodePorts, options: NodeOptions, entrance: Entrance): AssembledNode {
   const { clock, random, logger, network, log, observer, hold, wrap } = ports;
-  const { door, address, loopback } = entrance;
+  const { door, address, loopback, joins } = entrance;
   const { id, raft: raftOptions } = options;
   const peers = options.peers ?? { [id]: address };
   const host = createMachineHost();
@@ -135,6 +162,7 @@ function assemble(ports: NodePorts, options: NodeOptions, entrance: Entrance): A
   const raft = startNode({
     nodeId: id,
     peers,
+    ...(joins === undefined ? {} : { joins }),
     address,
     log,
     transport: wrap?.transport(transport) ?? transport,
@@ -164,14 +192,18 @@ function assemble(ports: NodePorts, options: NodeOptions, entrance: Entrance): A
       logger,
       ...(hold === undefined ? {} : { hold }),
     },
-    { ...options.client, endpoints: endpointsOf(peers, address), preferredEndpoint: address },
+    {
+      ...options.client,
+      endpoints: endpointsOf(address, [...Object.values(peers), ...(options.via?.endpoints ?? [])]),
+      preferredEndpoint: address,
+    },
   );
   return handle({ id, address, raft, host, server, client, listeners: entrance.listeners });
 }
 
 /** Its own node first: over the loopback. */
-function endpointsOf(peers: Readonly<Record<string, string>>, address: string): readonly string[] {
-  return [...new Set([address, ...Object.values(peers)])];
+function endpointsOf(address: string, others: readonly string[]): readonly string[] {
+  return [...new Set([address, ...others])];
 }
 
 /** This node's own address needs no socket. */
@@ -227,6 +259,7 @@ function handle(parts: Parts): AssembledNode {
 
   const assembled: AssembledNode = {
     kv: client.kv,
+    members: client.members,
     clock: client.clock,
     status: (options) => client.status(options),
     transferLeadership: (options) => client.transferLeadership(options),

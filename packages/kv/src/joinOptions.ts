@@ -24,6 +24,14 @@ export interface JoinOptions {
    * Every node of the cluster and its address, this one included: 1 to 7. Left out: a cluster of this node alone.
    */
   readonly peers?: Readonly<Record<string, string>>;
+  /**
+   * Addresses of members of a running cluster, in place of `peers`: a node without a cluster asks them to take it in.
+   * A node of the same id whose directory was wiped takes its own place. Later starts may give it too; it then means
+   * nothing.
+   */
+  readonly via?: readonly string[];
+  /** With `via`: stays a learner, which is sent everything and does not vote. */
+  readonly learner?: boolean;
   /** Where to listen, for peers and clients. Default: this node's address in `peers`; without peers, nowhere. */
   readonly listen?: string;
   /** Where the node keeps its log. A node alone that has none keeps everything in memory. */
@@ -78,12 +86,14 @@ export function resolveJoinOptions(options: JoinOptions): ResolvedJoin {
     );
   }
   const raft = resolveTimes(options);
+  const via = resolveVia(options);
   const node: NodeOptions = {
     id,
     listen: resolveListen(id, options, peers),
     peers,
     raft,
     client: resolveClient(options, raft.electionTimeoutMaxMs),
+    ...(via === undefined ? {} : { via }),
     pid: process.pid,
   };
   return Object.freeze({ node: Object.freeze(node), nodeId: id, dataDir });
@@ -112,6 +122,29 @@ function resolvePeers(
     peers[name] = formatAddress(parsed);
   }
   return Object.freeze(peers);
+}
+
+function resolveVia({ id, via, learner, peers, listen, dataDir, memory }: JoinOptions): NodeOptions["via"] {
+  if (via === undefined) {
+    if (learner) throw invalid("learner is for a node that joins a running cluster: say which with via");
+    return undefined;
+  }
+  if (peers !== undefined) {
+    throw invalid("peers founds a cluster and via joins one that runs: give one of them");
+  }
+  if (listen === undefined)
+    throw invalid(`Node ${id} joins a cluster, whose members have to reach it: set listen`);
+  if (parseAddress(listen).port === 0) {
+    throw invalid(`listen is ${listen}, but a member has to be found at the same port again: name one`);
+  }
+  if (/^wss?:\/\/(0\.0\.0\.0|\[::\]):/.test(listen)) {
+    throw invalid(`listen is ${listen}, which is no address for others: name the one that the members reach`);
+  }
+  if (dataDir === undefined && memory !== true) {
+    throw invalid(`Node ${id} joins a cluster and has no dataDir to keep its promises in`);
+  }
+  const { endpoints } = resolveClientOptions({ endpoints: via });
+  return Object.freeze({ endpoints, votes: learner !== true });
 }
 
 function resolveListen(

@@ -23,6 +23,8 @@ export interface NodeSpec {
   readonly listen: string;
   /** Where the others, and clients, reach it; the same list for all nodes. */
   readonly peers: Readonly<Record<string, string>>;
+  /** Joins the cluster of these members instead of founding one with its peers. */
+  readonly join?: readonly string[];
   readonly dataDir: string;
   readonly moreArguments?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -75,7 +77,8 @@ export class NodeProcess {
     if (this.#child !== undefined) throw new Error(`Node ${this.id} runs already`);
     const spec = { ...this.spec, ...changes };
     const peers = Object.entries(spec.peers).map(([id, address]) => `${id}=${address}`);
-    const options = ["--id", spec.id, "--listen", spec.listen, "--peers", peers.join(",")];
+    const cluster = spec.join === undefined ? ["--peers", peers.join(",")] : ["--join", spec.join.join(",")];
+    const options = ["--id", spec.id, "--listen", spec.listen, ...cluster];
     const wrap = spec.wrap ?? ((words: readonly string[]) => words);
     const [command, ...words] = wrap([
       process.execPath,

@@ -12,6 +12,8 @@ export interface ConfigFile {
   readonly id?: string | undefined;
   readonly listen?: string | undefined;
   readonly peers?: Readonly<Record<string, string>> | undefined;
+  readonly join?: readonly string[] | undefined;
+  readonly learner?: boolean | undefined;
   readonly dataDir?: string | undefined;
   readonly logLevel?: string | undefined;
   readonly secretFile?: string | undefined;
@@ -47,6 +49,13 @@ const fields = v.strictObject(
         v.record(v.string(), text("an address like ws://10.0.0.1:7101")),
       ),
     ),
+    join: v.optional(
+      v.pipe(
+        v.array(text("an address like ws://10.0.0.1:7101"), "must be a list of addresses"),
+        v.minLength(1, "must list an address"),
+      ),
+    ),
+    learner: v.optional(v.boolean("must be true or false")),
     dataDir: v.optional(text("a directory's path")),
     logLevel: v.optional(v.picklist(logLevels, `must be one of ${logLevels.join(", ")}`)),
     secretFile: v.optional(text("a file's path")),

@@ -82,15 +82,17 @@ function stopRequested(link: SupervisorLink | undefined): Promise<Ending> {
 }
 
 async function openNode(options: NodeOptions, logger: NodeLogger): Promise<NodeCluster> {
-  const { id, listen, peers, dataDir, secret, tls, insecure, electionTimeoutMs, heartbeatMs } = options;
+  const { id, listen, peers, via, learner, dataDir, secret, tls, insecure } = options;
+  const { electionTimeoutMs, heartbeatMs } = options;
   const { join } = await import("@quorate/kv");
   return join({
     id,
     listen,
-    peers,
     dataDir,
     logger,
     insecure,
+    ...(peers === undefined ? {} : { peers }),
+    ...(via === undefined ? {} : { via, learner }),
     ...(secret === undefined ? {} : { secret }),
     ...(tls === undefined ? {} : { tls }),
     ...(electionTimeoutMs === undefined ? {} : { electionTimeoutMs }),

@@ -4,7 +4,14 @@
  */
 import { resolve } from "node:path";
 import type { GivenOptions } from "../arguments.ts";
-import { checkAddress, parsePeers, readOptionFile, readSecret, textOption } from "../optionValues.ts";
+import {
+  checkAddress,
+  parseEndpoints,
+  parsePeers,
+  readOptionFile,
+  readSecret,
+  textOption,
+} from "../optionValues.ts";
 import { UsageError } from "../usageError.ts";
 import type { ConfigFile } from "./configFile.ts";
 import { isLogLevel, type LogLevel, logLevels } from "./nodeLogger.ts";
@@ -19,7 +26,11 @@ export interface TlsOptions {
 export interface NodeOptions {
   readonly id: string;
   readonly listen: string;
-  readonly peers: Readonly<Record<string, string>>;
+  /** Undefined: it joins a running cluster. */
+  readonly peers: Readonly<Record<string, string>> | undefined;
+  /** Addresses of members of the cluster to join. */
+  readonly via: readonly string[] | undefined;
+  readonly learner: boolean;
   readonly dataDir: string;
   readonly logLevel: LogLevel;
   readonly secret: string | undefined;
@@ -40,14 +51,21 @@ export async function nodeOptions(
     required(textOption(given, "listen") ?? file.listen, "--listen", "listen"),
     "--listen",
   );
-  const peers = choosePeers(given, file, id, listen);
+  const via = chooseVia(given, file);
+  const peers = via === undefined ? choosePeers(given, file, id, listen) : undefined;
+  const learner = given.learner === true || file.learner === true;
+  if (learner && via === undefined)
+    throw new UsageError("--learner is for a node that joins: give --join too.");
   const tls = chooseTls(given, file);
   checkScheme(listen, "--listen", tls);
-  for (const [peer, address] of Object.entries(peers)) checkScheme(address, `the peer ${peer}`, tls);
+  for (const [peer, address] of Object.entries(peers ?? {})) checkScheme(address, `the peer ${peer}`, tls);
+  for (const address of via ?? []) checkScheme(address, "--join", tls);
   return Object.freeze({
     id,
     listen,
     peers,
+    via,
+    learner,
     dataDir: resolve(required(textOption(given, "data-dir") ?? file.dataDir, "--data-dir", "dataDir")),
     logLevel: chooseLogLevel(textOption(given, "log-level") ?? file.logLevel ?? "info"),
     secret: readSecret(textOption(given, "secret-file") ?? file.secretFile, environment, "--secret-file"),
@@ -66,6 +84,16 @@ function required(value: string | undefined, option: string, field: string): str
 export function chooseLogLevel(text: string): LogLevel {
   if (isLogLevel(text)) return text;
   throw new UsageError(`--log-level must be one of ${logLevels.join(", ")}, but is "${text}".`);
+}
+
+function chooseVia(given: GivenOptions, file: ConfigFile): readonly string[] | undefined {
+  const text = textOption(given, "join");
+  const via = text === undefined ? file.join : parseEndpoints(text, "--join");
+  if (via === undefined) return undefined;
+  if (textOption(given, "peers") !== undefined || file.peers !== undefined) {
+    throw new UsageError("--peers founds a cluster and --join joins one that runs: give one of them.");
+  }
+  return via;
 }
 
 function choosePeers(

@@ -46,6 +46,8 @@ export const maxCodeChars = 64;
 export const maxMessageChars = 4_096;
 export const maxReportedMembers = 256;
 export const maxComplaints = 256;
+/** Changes of membership in one request. */
+export const maxMembershipChanges = 32;
 
 /** A key is 1 to 4,096 bytes. */
 export function isKey(key: ByteString): boolean {

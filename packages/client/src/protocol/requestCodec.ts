@@ -7,7 +7,14 @@
  * Keys travel as strings of one character a byte. ASCII keys, so nearly all of them, then cost neither a conversion
  * nor an extra byte; a byte from 0x80 costs two. Byte arrays would cost an object and a conversion for every key.
  */
-import { maxIdChars, maxListLimit, maxRequestBytes, maxRequestTimeoutMs } from "./limits.ts";
+import {
+  maxEndpointChars,
+  maxIdChars,
+  maxListLimit,
+  maxRequestBytes,
+  maxRequestTimeoutMs,
+} from "./limits.ts";
+import { changesFromWire, changeToWire } from "./membershipCodec.ts";
 import type { Consistency, Request, RequestBody } from "./requests.ts";
 import { unreachable } from "./unreachable.ts";
 import {
@@ -24,7 +31,17 @@ import {
 } from "./wireFields.ts";
 
 /** By their numbers on the wire: only ever add at the end. */
-const bodyKinds = ["execute", "get", "list", "keepAlive", "status", "transfer"] as const;
+const bodyKinds = [
+  "execute",
+  "get",
+  "list",
+  "keepAlive",
+  "status",
+  "transfer",
+  "listMembers",
+  "changeMembers",
+  "joinCluster",
+] as const;
 const consistencies: readonly Consistency[] = ["linearizable", "local"];
 
 /** One frame. */
@@ -53,9 +70,14 @@ export function requestToWire(request: Request): unknown[] {
     case "keepAlive":
       return [id, timeoutMs, kind, body.session];
     case "status":
+    case "listMembers":
       return [id, timeoutMs, kind];
     case "transfer":
       return [id, timeoutMs, kind, body.target];
+    case "changeMembers":
+      return [id, timeoutMs, kind, body.changes.map(changeToWire), body.ifIndex];
+    case "joinCluster":
+      return [id, timeoutMs, kind, body.member, body.endpoint, body.votes];
     default:
       return unreachable(body);
   }
@@ -96,10 +118,22 @@ function bodyFromWire(
       return isTuple(fields, 4) && isInteger(session, 1) ? { kind, session } : undefined;
     }
     case "status":
+    case "listMembers":
       return isTuple(fields, 3) ? { kind } : undefined;
     case "transfer": {
       const target = fields[3];
       return isTuple(fields, 4) && isText(target, maxIdChars) ? { kind, target } : undefined;
+    }
+    case "changeMembers": {
+      const ifIndex = fields[4];
+      const changes = isTuple(fields, 5) ? changesFromWire(fields[3]) : undefined;
+      return changes === undefined || !isInteger(ifIndex, -1) ? undefined : { kind, changes, ifIndex };
+    }
+    case "joinCluster": {
+      const [, , , member, endpoint, votes] = fields;
+      if (!isTuple(fields, 6) || !isText(member, maxIdChars) || !isText(endpoint, maxEndpointChars))
+        return undefined;
+      return isBoolean(votes) ? { kind, member, endpoint, votes } : undefined;
     }
     default:
       return unreachable(kind);

@@ -28,7 +28,32 @@ export type RequestBody =
   | { readonly kind: "keepAlive"; readonly session: number }
   | { readonly kind: "status" }
   /** Only the leader answers, once another node leads. `target` is a node id; empty: the best voter. */
-  | { readonly kind: "transfer"; readonly target: string };
+  | { readonly kind: "transfer"; readonly target: string }
+  /** Linearizable, like all that asks for or changes the members: only the leader answers. */
+  | { readonly kind: "listMembers" }
+  | {
+      readonly kind: "changeMembers";
+      readonly changes: readonly MembershipChange[];
+      /** The index of the configuration that they are meant for; -1: whichever is in force. */
+      readonly ifIndex: number;
+    }
+  /**
+   * Adds a node that waits to join, or lets it take the place of the member of its name. Answered as done where it is
+   * a member already, so it may be asked again.
+   */
+  | {
+      readonly kind: "joinCluster";
+      /** The node's id and its directory's incarnation: `d.9f86d081884c7d65`. */
+      readonly member: string;
+      readonly endpoint: string;
+      /** Votes when it has caught up; otherwise it stays a learner. */
+      readonly votes: boolean;
+    };
+
+/** `member` is a node id, or an id with its incarnation where one id names two members. */
+export type MembershipChange =
+  | { readonly kind: "promote" | "demote" | "remove"; readonly member: string }
+  | { readonly kind: "move"; readonly member: string; readonly endpoint: string };
 
 export interface Request {
   /** Chosen by the client, unique on its connection. */
@@ -51,6 +76,27 @@ export interface StoredPair {
 export interface ReportedMember {
   readonly id: string;
   readonly endpoint: string;
+}
+
+export interface MemberReport {
+  readonly id: string;
+  /** With its incarnation. */
+  readonly member: string;
+  readonly endpoint: string;
+  readonly role: "voter" | "learner";
+  /** It voted before the change under way, and leaves with it. */
+  readonly leaving: boolean;
+  /** A learner that becomes a voter when it has caught up. */
+  readonly promotes: boolean;
+  /** The member, with its incarnation, that leaves then; empty where none. */
+  readonly replaces: string;
+}
+
+/** Who belongs to the cluster, by the configuration of the entry `index`. */
+export interface MembershipReport {
+  readonly clusterId: string;
+  readonly index: number;
+  readonly members: readonly MemberReport[];
 }
 
 /** One node's own view. */
@@ -97,7 +143,9 @@ export type ResponseBody =
   | { readonly kind: "keptAlive"; readonly alive: boolean }
   | { readonly kind: "status"; readonly status: ReportedStatus }
   | { readonly kind: "failed"; readonly failure: Failure }
-  | { readonly kind: "transferred"; readonly leader: string; readonly term: number };
+  | { readonly kind: "transferred"; readonly leader: string; readonly term: number }
+  /** Answers all that asks about the members or changes them. */
+  | { readonly kind: "members"; readonly membership: MembershipReport };
 
 export interface Response {
   readonly id: number;

@@ -15,6 +15,7 @@ import {
   maxReportedMembers,
   maxValueBytes,
 } from "./limits.ts";
+import { membershipFromWire, membershipToWire } from "./membershipCodec.ts";
 import type {
   Failure,
   ReportedMember,
@@ -38,7 +39,16 @@ import {
 } from "./wireFields.ts";
 
 /** By their numbers on the wire: only ever add at the end. */
-const bodyKinds = ["executed", "got", "listed", "keptAlive", "status", "failed", "transferred"] as const;
+const bodyKinds = [
+  "executed",
+  "got",
+  "listed",
+  "keptAlive",
+  "status",
+  "failed",
+  "transferred",
+  "members",
+] as const;
 const formats: readonly Format[] = ["bytes", "text", "json"];
 const outcomes: readonly Failure["outcome"][] = ["none", "unknown"];
 const standings: readonly ReportedStatus["standing"][] = ["unborn", "lost", "born", "closed"];
@@ -72,6 +82,8 @@ export function responseToWire(response: Response): unknown[] {
       return [id, kind, failureToWire(body.failure)];
     case "transferred":
       return [id, kind, body.leader, body.term];
+    case "members":
+      return [id, kind, membershipToWire(body.membership)];
     default:
       return unreachable(body);
   }
@@ -122,6 +134,10 @@ function bodyFromWire(
       const [, , leader, term] = fields;
       if (!isTuple(fields, 4) || !isText(leader, maxIdChars) || !isInteger(term, 0)) return undefined;
       return { kind, leader, term };
+    }
+    case "members": {
+      const membership = isTuple(fields, 3) ? membershipFromWire(fields[2]) : undefined;
+      return membership === undefined ? undefined : { kind, membership };
     }
     default:
       return unreachable(kind);

@@ -15,6 +15,7 @@ import { type Clock, nodeIdOf, QuorateError, type RaftNode } from "@quorate/raft
 import { getPair, listPairs, revision } from "../machine/index.ts";
 import { asQuorateError, failureOf } from "./failureOf.ts";
 import type { MachineHost } from "./machineHost.ts";
+import { answerMemberRequest } from "./memberRequests.ts";
 import { ReadBatch } from "./readBatch.ts";
 import type { SessionClock, Verdict } from "./sessionClock.ts";
 import { statusReport } from "./statusReport.ts";
@@ -68,6 +69,14 @@ export class RequestHandler {
         return;
       case "transfer":
         this.#transfer(body.target, respond);
+        return;
+      case "listMembers":
+      case "changeMembers":
+      case "joinCluster":
+        answerMemberRequest(this.#ports.node, body).then(
+          (membership) => respond({ kind: "members", membership }),
+          (error: unknown) => respond(this.failed(asQuorateError(error))),
+        );
         return;
       default:
         unreachable(body);

@@ -1,6 +1,6 @@
 /** A node's own view of itself, as clients are told it. */
 import type { ReportedMember, ReportedStatus } from "@quorate/client/protocol";
-import { type NodeStatus, nodeIdOf } from "@quorate/raft";
+import { membersOf, type NodeStatus, nodeIdOf } from "@quorate/raft";
 
 export interface ReportSources {
   readonly status: NodeStatus;
@@ -27,12 +27,12 @@ export function statusReport(sources: ReportSources): ReportedStatus {
     lastIndex: status.lastIndex,
     revision,
     mute: status.floor !== undefined,
-    members: membersOf(sources),
+    members: reportedMembers(sources),
     complaints: status.complaints,
   };
 }
 
-function membersOf({ status, address, configuredPeers }: ReportSources): ReportedMember[] {
+function reportedMembers({ status, address, configuredPeers }: ReportSources): ReportedMember[] {
   const own = nodeIdOf(status.member);
   if (status.configuration === undefined) {
     return Object.entries(configuredPeers).map(([id, endpoint]) => ({
@@ -40,11 +40,11 @@ function membersOf({ status, address, configuredPeers }: ReportSources): Reporte
       endpoint: id === own ? address : endpoint,
     }));
   }
-  return status.configuration.voters.map((voter) => {
-    const peer = status.peers.find(({ member }) => member === voter.id);
+  return membersOf(status.configuration).map((each) => {
+    const peer = status.peers.find(({ member }) => member === each.id);
     return {
-      id: nodeIdOf(voter.id),
-      endpoint: voter.id === status.member ? address : (peer?.address ?? voter.address),
+      id: nodeIdOf(each.id),
+      endpoint: each.id === status.member ? address : (peer?.address ?? each.address),
     };
   });
 }

@@ -131,15 +131,6 @@ export class PeerRegistry {
     return standing.kind === "born" && theirs !== undefined && theirs !== standing.birth.clusterId;
   }
 
-  /** Where what this node was told of its peers is not what the log says. */
-  differences(configuration: Configuration): readonly { peer: NodeId; given: string; inLog: string }[] {
-    return this.#configured.flatMap(({ nodeId, address }) => {
-      const member = membersOf(configuration).find((candidate) => nodeIdOf(candidate.id) === nodeId);
-      if (member?.address === address) return [];
-      return [{ peer: nodeId, given: address, inLog: member?.address ?? "not a member" }];
-    });
-  }
-
   /** Where a member can be reached: what it says itself, else what this node was told, else what the log says. */
   addressOf(member: MemberId): string | undefined {
     return (
@@ -147,6 +138,14 @@ export class PeerRegistry {
       this.#configured.find((peer) => peer.nodeId === nodeIdOf(member))?.address ??
       this.#members.find(({ id }) => id === member)?.address
     );
+  }
+
+  /** What this node was told at its start and the log says otherwise. */
+  differences(): readonly { readonly peer: NodeId; readonly given: string; readonly inLog: string }[] {
+    return this.#configured.flatMap(({ nodeId, address }) => {
+      const inLog = this.#members.find(({ id }) => nodeIdOf(id) === nodeId)?.address ?? "not a member";
+      return inLog === address ? [] : [{ peer: nodeId, given: address, inLog }];
+    });
   }
 
   /** The nodes to keep links to, and where each may be. Who they are comes from the log as soon as there is a birth. */

@@ -61,6 +61,8 @@ export interface RunningOptions<Result>
 
 const birthRepeatMs = 200;
 const maxComplaints = 16;
+/** Of a moment: nothing that anybody should look at. */
+const passingRefusals: ReadonlySet<string> = new Set(["STARTING", "CLOSING"]);
 
 export class RunningNode<Result> implements RaftNode<Result> {
   readonly member: MemberId;
@@ -273,6 +275,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
   }
 
   #refusedBy(node: string, refusal: Refusal): void {
+    if (passingRefusals.has(refusal.code)) return;
     this.#complain(`${node} refuses this node: ${refusal.reason}`);
     if (refusal.code !== "rolledBack") return;
     const { log } = this.#options;
@@ -307,11 +310,10 @@ export class RunningNode<Result> implements RaftNode<Result> {
         failed: (error) => this.#fail(error),
       },
     );
-    const { toldMembership } = this.#driver.state.outbox;
-    for (const fields of this.#peers.differences(toldMembership.inForce.configuration)) {
-      logger.info(fields, "The peers option differs from the log, whose members count.");
+    this.#peers.membershipChanged(this.#driver.state.outbox.toldMembership);
+    for (const difference of this.#peers.differences()) {
+      logger.info(difference, "The peers option differs from the log, whose members count.");
     }
-    this.#peers.membershipChanged(toldMembership);
     transport.setPeers(this.#peers.targets());
     const { floor } = log.standing.restored;
     if (floor !== undefined) {

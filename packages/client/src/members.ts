@@ -1,0 +1,95 @@
+/**
+ * The members of the cluster as its users see and change them. What is sent, resent and reported is decided in
+ * caller.ts; what may be changed, by the leader.
+ */
+import { QuorateError } from "@quorate/raft";
+import type { Answered, Caller, CallPolicy } from "./caller.ts";
+import type {
+  ClusterMembers,
+  MemberAction,
+  MemberChangeOptions,
+  MemberList,
+  RequestOptions,
+} from "./cluster.ts";
+import { patienceOptions } from "./kv.ts";
+import type { Calls } from "./patience.ts";
+import type { RequestBody } from "./protocol/index.ts";
+
+export interface MemberPorts {
+  readonly calls: Calls;
+  readonly caller: Caller;
+  readonly requestTimeoutMs: number;
+}
+
+export interface JoinRequest {
+  readonly member: string;
+  readonly endpoint: string;
+  readonly votes: boolean;
+}
+
+const advice = "list the members to see";
+const asking: CallPolicy = { target: "leader", resend: "always", hasEffect: false, advice };
+const once: CallPolicy = { target: "leader", resend: "ifNone", hasEffect: true, advice };
+/** Done twice it is done once. */
+const joining: CallPolicy = { target: "leader", resend: "always", hasEffect: true, advice };
+
+export function clusterMembers(ports: MemberPorts): ClusterMembers {
+  const change = async (
+    actions: readonly MemberAction[],
+    options: MemberChangeOptions = {},
+  ): Promise<MemberList> => {
+    const { ifIndex = -1 } = options;
+    if (!Number.isSafeInteger(ifIndex) || ifIndex < -1) {
+      throw new QuorateError(
+        "INVALID_ARGUMENT",
+        `ifIndex is ${ifIndex}; it is the index of a list of members.`,
+      );
+    }
+    const changes = actions.map(({ ...action }) => action);
+    return ask(ports, { kind: "changeMembers", changes, ifIndex }, once, options);
+  };
+  return {
+    list: async (options = {}) => ask(ports, { kind: "listMembers" }, asking, options),
+    promote: (member, options) => change([{ kind: "promote", member }], options),
+    demote: (member, options) => change([{ kind: "demote", member }], options),
+    remove: (member, options) => change([{ kind: "remove", member }], options),
+    move: (member, endpoint, options) => change([{ kind: "move", member, endpoint }], options),
+    change,
+  };
+}
+
+/** For a node that waits to become a member. */
+export function requestJoin(
+  ports: MemberPorts,
+  request: JoinRequest,
+  options: RequestOptions,
+): Promise<MemberList> {
+  return ask(ports, { kind: "joinCluster", ...request }, joining, options);
+}
+
+async function ask(
+  { calls, caller, requestTimeoutMs }: MemberPorts,
+  body: RequestBody,
+  policy: CallPolicy,
+  options: RequestOptions,
+): Promise<MemberList> {
+  const patient = patienceOptions(options, requestTimeoutMs);
+  return listOf(await calls.run(patient, (patience) => caller.call(body, policy, patience)));
+}
+
+function listOf({ body }: Answered): MemberList {
+  if (body.kind !== "members") {
+    throw new QuorateError("REFUSED", `The node answered with "${body.kind}", which makes no sense.`, {
+      outcome: "unknown",
+    });
+  }
+  const { clusterId, index, members } = body.membership;
+  return {
+    clusterId,
+    index,
+    members: members.map((member) => ({
+      ...member,
+      replaces: member.replaces === "" ? null : member.replaces,
+    })),
+  };
+}
