@@ -9,7 +9,7 @@ import type { RequestBody } from "./protocol/index.ts";
 /** The value of `role` in a client's hello. */
 export const clientRole = "client";
 
-/** The versions of the client protocol that this build speaks. Version 2 added transfers of leadership and the members. */
+/** The versions of the client protocol that this build speaks. Version 2 added transfers of leadership and members. */
 export const clientVersions: VersionRange = { min: 1, max: 2 };
 
 const sinceVersion2: ReadonlySet<RequestBody["kind"]> = new Set([
