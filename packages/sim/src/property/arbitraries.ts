@@ -170,7 +170,7 @@ const weights: Readonly<Record<ListedFaultKind, number>> = {
   diskError: 1,
 };
 
-const listedFaultKinds = Object.keys(weights) as ListedFaultKind[];
+export const listedFaultKinds: readonly ListedFaultKind[] = Object.keys(weights) as ListedFaultKind[];
 const needsTwo: ReadonlySet<FaultKind> = new Set(["partition", "lossyPath", "clog"]);
 
 function faultArbitraries(nodes: number): Readonly<Record<ListedFaultKind, Arbitrary<Fault>>> {

@@ -6,40 +6,15 @@
  * time, so that it comes to the same case everywhere.
  */
 import { QuorateError, type StateMachine } from "@quorate/raft";
-import fc, { type Arbitrary } from "fast-check";
+import fc from "fast-check";
 import type { Violation } from "../invariants/history.ts";
 import type { MachineUnderTest } from "../machine/machineUnderTest.ts";
 import type { Schedule } from "../schedule/schedule.ts";
 import { cutAfter } from "../schedule/smaller.ts";
 import { simulate } from "../simulate.ts";
-import { type ListedFaultKind, schedules } from "./arbitraries.ts";
+import { schedules } from "./arbitraries.ts";
 import { CounterexampleError } from "./counterexample.ts";
-
-export interface SafetyOptions<Command, M extends StateMachine<unknown>>
-  extends MachineUnderTest<Command, M> {
-  /** What clients send. Plain data, unless `encode` is given. */
-  readonly commands: Arbitrary<Command>;
-  /** How many nodes, or one of these: 1 to 7. Default 3. */
-  readonly nodes?: number | readonly number[];
-  /** Default 100. */
-  readonly runs?: number;
-  /** Decides every run. Default 1: give another one for other runs. */
-  readonly seed?: number;
-  /** Of a case that was found: only that one is run. */
-  readonly path?: string;
-  /** Virtual time within which faults strike and commands are sent. Default 2,000. */
-  readonly durationMs?: number;
-  /** A run has at most so many. Default 20. */
-  readonly maxCommands?: number;
-  /** A run has at most so many. Default 6. */
-  readonly maxFaults?: number;
-  /** Default: all of them. */
-  readonly faults?: readonly ListedFaultKind[];
-  /** Runs, at most, to make a case smaller. Default 500. */
-  readonly maxAttempts?: number;
-  /** Ends it with `ABORTED` after the run under way, or, while a case is made smaller, with the smallest so far. */
-  readonly signal?: AbortSignal;
-}
+import { resolveSafetyOptions, type SafetyOptions } from "./safetyOptions.ts";
 
 /** What was done, where nothing was violated. */
 export interface SafetyReport {
@@ -49,22 +24,21 @@ export interface SafetyReport {
   readonly acknowledged: number;
 }
 
-/** Throws `CounterexampleError` with the smallest case found; `INVALID_OPTIONS` if no command ever came through. */
+/**
+ * Throws `CounterexampleError` with the smallest case found; `INVALID_OPTIONS` for options that cannot be, and if no
+ * command ever came through; and whatever `encode` or `model` throw.
+ */
 export async function checkSafety<Command, M extends StateMachine<unknown>>(
   options: SafetyOptions<Command, M>,
 ): Promise<SafetyReport> {
-  const { durationMs, faults, maxCommands, maxFaults, nodes, path, runs = 100, seed = 1 } = options;
+  const { path, runs, seed, ...constraints } = resolveSafetyOptions(options);
   const search = new Search(options);
-  const drawn = schedules({
-    commands: options.commands,
-    maxOperations: maxCommands ?? 20,
-    ...given({ durationMs, faults, maxFaults, nodes }),
-  });
   const details = await fc.check(
-    fc.asyncProperty(drawn, (schedule) => search.goesWell(schedule)),
+    fc.asyncProperty(schedules(constraints), (schedule) => search.goesWell(schedule)),
     { seed, numRuns: runs, ...(path === undefined ? {} : { path, endOnFailure: true }) },
   );
-  const { found } = search;
+  const { found, thrown } = search;
+  if (thrown !== undefined) throw thrown.error;
   if (found === undefined) {
     if (search.wasStopped) {
       throw new QuorateError(
@@ -87,6 +61,8 @@ export async function checkSafety<Command, M extends StateMachine<unknown>>(
 }
 
 class Search {
+  /** By the user's code, and not caught by the simulation: no violation, and nothing to make smaller. */
+  thrown: { readonly error: unknown } | undefined;
   found: { readonly schedule: Schedule; readonly violation: Violation } | undefined;
   runsUntilFound = 0;
   attempts = 0;
@@ -105,13 +81,19 @@ class Search {
 
   /** The property. Once stopped it holds for whatever is asked, and the search comes to its end by itself. */
   async goesWell(schedule: Schedule): Promise<boolean> {
+    if (this.thrown !== undefined) return true;
     if (this.signal?.aborted === true || this.attempts >= this.maxAttempts) {
       this.wasStopped = true;
       return true;
     }
     if (this.found === undefined) this.runsUntilFound += 1;
     else this.attempts += 1;
-    const violation = await this.violationOf(schedule);
+    let violation: Violation | undefined;
+    try {
+      violation = await this.violationOf(schedule);
+    } catch (error) {
+      this.thrown = { error };
+    }
     if (violation === undefined) return true;
     if (this.found !== undefined && this.found.violation.invariant !== violation.invariant) return true;
     this.found = { schedule: cutAfter(schedule, violation), violation };
@@ -136,9 +118,4 @@ class Search {
     }
     return { runs: runsUntilFound, events, acknowledged };
   }
-}
-
-/** Without what was left out. */
-function given<T extends object>(fields: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }

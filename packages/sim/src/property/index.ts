@@ -14,5 +14,6 @@ export {
   schedules,
   type WorkloadConstraints,
 } from "./arbitraries.ts";
-export { checkSafety, type SafetyOptions, type SafetyReport } from "./checkSafety.ts";
+export { checkSafety, type SafetyReport } from "./checkSafety.ts";
 export { CounterexampleError } from "./counterexample.ts";
+export type { SafetyOptions } from "./safetyOptions.ts";

@@ -49,7 +49,10 @@ export class CommandWorkload implements Workload {
   operate(): void {}
 
   perform(operation: ClientOperation): void {
-    if (operation.kind === "command") void this.send(operation);
+    if (operation.kind === "command") {
+      // Here, so that what a user's encoding throws ends the run.
+      void this.send(operation, this.replicas.encode(operation.command));
+    }
     if (operation.kind !== "read") return;
     const host = this.cluster.hosts.find(({ name }) => name === operation.node);
     if (host?.running !== undefined && !host.isPaused) void this.read(host, operation.timeoutMs);
@@ -74,10 +77,9 @@ export class CommandWorkload implements Workload {
     if (verdict.kind !== "linearizable") this.history.fail("linearizability", explain(model, verdict));
   }
 
-  private async send({ client, command, timeoutMs }: Command): Promise<void> {
+  private async send({ client, command, timeoutMs }: Command, data: Uint8Array): Promise<void> {
     const { timeline, trace } = this.cluster.world;
-    const data = this.replicas.encode(command);
-    const open = this.recorder.call(`client ${client}`, command);
+    const open = this.recorder.call(`${client}`, command);
     const ended = trace.observer?.operated(`client ${client}`, "write", shown(command));
     const untilMs = timeline.nowMs + timeoutMs;
     let isUncertain = false;
