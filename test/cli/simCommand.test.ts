@@ -21,7 +21,14 @@ const violation = { invariant: "commit rule", atMs: 12, sentence: "a commits too
 const failure = { violation, schedule: "{}", lastLines: ["one", "two"] };
 
 function outcome(seed: number, marks: readonly string[] = [], fails = false): SeedOutcome {
-  return { seed, events: 10, traceHash: `h${seed}`, marks, failure: fails ? failure : undefined };
+  return {
+    seed,
+    events: 10,
+    traceHash: `h${seed}`,
+    marks,
+    checkedOperations: seed % 2,
+    failure: fails ? failure : undefined,
+  };
 }
 
 describe("the options of quorate sim", () => {
@@ -52,7 +59,14 @@ describe("the tally of seeds", () => {
     tally.add(outcome(2, ["a", "b"], true));
     const { traceHash, ...rest } = tally.summary();
     expect(traceHash).toMatch(/^[0-9a-f]{16}$/);
-    expect(rest).toEqual({ seeds: 2, events: 20, eventsPerS: 10, violations: 1, marks: { a: 1, b: 2 } });
+    expect(rest).toEqual({
+      seeds: 2,
+      events: 20,
+      eventsPerS: 10,
+      violations: 1,
+      checkedHistories: 1,
+      marks: { a: 1, b: 2 },
+    });
     expect(tally.missing(["a", "c"])).toEqual(["c"]);
     expect(tally.progress(4)).toBe("2 of 4 seeds, 1.0 seeds/s, 10 events/s, 2 marks");
   });

@@ -15,9 +15,14 @@ export interface CalmOptions {
 }
 
 /** A cluster on which nothing goes wrong by itself, with a leader. */
-export async function calmCluster(sim: Simulator, options: CalmOptions): Promise<Simulation> {
+export async function calmCluster(
+  sim: Simulator,
+  options: CalmOptions,
+  linearizability: "always" | "never" = "never",
+): Promise<Simulation> {
   const { meanDiskLatencyMs = sim.calmProfile.meanDiskLatencyMs, ...rest } = options;
-  const simulation = sim.openSimulation({ ...rest, profile: { ...sim.calmProfile, meanDiskLatencyMs } });
+  const profile = { ...sim.calmProfile, meanDiskLatencyMs };
+  const simulation = sim.openSimulation({ ...rest, profile, linearizability });
   simulation.cluster.startAll();
   await sim.runFor(simulation, 10_000, () => isSettled(simulation));
   return simulation;

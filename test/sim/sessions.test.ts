@@ -21,6 +21,7 @@ describe("a day of clients that connect and leave", () => {
 
     for (let client = 0; client < clientsOfADay; client += 1) {
       const visitor = workload.connect(3 * minuteMs);
+      workload.oracle.begins(`visitor/${client % 10}`, client);
       const put = visitor.cluster.kv.put(`visitor/${client % 10}`, client).then(() => true);
       expect(await outcomeOf(sim, simulation, put, minuteMs)).toBe(true);
       await sim.runFor(simulation, minuteMs);

@@ -40,6 +40,8 @@ export interface SimulationResult {
   readonly stats: WorkloadStats;
   /** How often each interesting state was reached. */
   readonly marks: ReadonlyMap<string, number>;
+  /** Operations of clients that the checker of linearizability found a legal order for; 0: it was not asked. */
+  readonly checkedOperations: number;
   /** All that was done to the cluster: replays this run, to the same trace hash. */
   readonly schedule: Schedule;
   readonly lastLines: readonly string[];
@@ -67,11 +69,12 @@ export async function simulate(options: SimulationOptions | ReplayOptions): Prom
   // A machine of somebody's own changes nothing of Raft's liveness, and its run should hold no more than was listed.
   const check = settings.machine === undefined ? checkLiveness : checkRecovery;
   if (history.violations.length === 0 && recovers) await check(simulation);
+  const checkedOperations = history.violations.length === 0 ? (simulation.workload.checkHistory?.() ?? 0) : 0;
   const { seed, nodes, layer = settings.machine === undefined ? "store" : "raft" } = settings;
   const version: typeof scheduleVersion = scheduleVersion;
   const faults = simulation.nemesis.struck;
   const schedule = { version, seed, nodes, layer, profile, durationMs, recovers, faults, operations };
-  return resultOf(simulation, schedule);
+  return { ...resultOf(simulation, schedule), checkedOperations };
 }
 
 function settingsOf(options: SimulationOptions | ReplayOptions): SimulationOptions {
@@ -84,7 +87,7 @@ function settingsOf(options: SimulationOptions | ReplayOptions): SimulationOptio
       "The schedule holds commands for a machine of its own: give that machine along with it, { schedule, machine }.",
     );
   }
-  return { ...rest, seed, nodes, layer, profile, durationMs };
+  return { linearizability: "always", ...rest, seed, nodes, layer, profile, durationMs };
 }
 
 function arrangeFaults({ world, nemesis }: Simulation, { faults }: Schedule): void {
@@ -142,7 +145,7 @@ function drawOperations(
 function resultOf(
   simulation: Simulation,
   schedule: Schedule & { readonly profile: Profile },
-): SimulationResult {
+): Omit<SimulationResult, "checkedOperations"> {
   const { world, history, workload } = simulation;
   return {
     seed: schedule.seed,

@@ -14,6 +14,7 @@ import type { MachineUnderTest } from "./machine/machineUnderTest.ts";
 import { Replicas } from "./machine/replicas.ts";
 import { calmWire } from "./network/paths.ts";
 import type { RunRecorder } from "./recording/runRecorder.ts";
+import { ClientHistory } from "./workload/clientHistory.ts";
 import { CommandWorkload } from "./workload/commandClients.ts";
 import { SerialWorkload } from "./workload/serials.ts";
 import { StoreWorkload } from "./workload/storeClients.ts";
@@ -34,6 +35,11 @@ export interface WorldOptions {
   readonly machine?: MachineUnderTest;
   /** Overrides what the seed would draw. */
   readonly profile?: Partial<Profile>;
+  /**
+   * Whether what the clients of the store did is held against the checker at the end. Default `sample`: the seed
+   * decides, for one run in four; a replay is always checked.
+   */
+  readonly linearizability?: "sample" | "always" | "never";
   /** Lines of the trace kept for a failure. Default 200. */
   readonly keptLines?: number;
   /** Gets every line of the trace. */
@@ -77,7 +83,8 @@ interface Occupants {
 }
 
 /** What runs on the hosts, and the clients that know how to speak to it. */
-function occupantsOf({ layer, machine }: WorldOptions, profile: Profile, history: History): Occupants {
+function occupantsOf(given: WorldOptions, profile: Profile, history: History): Occupants {
+  const { layer, machine } = given;
   const { options, readShare } = profile;
   if (machine !== undefined) {
     if (layer === "store") {
@@ -94,9 +101,23 @@ function occupantsOf({ layer, machine }: WorldOptions, profile: Profile, history
   }
   return layer === "raft"
     ? { assembly: raftAssembly(options), workloadOf: (cluster) => new SerialWorkload(cluster, readShare) }
-    : { assembly: storeAssembly(options), workloadOf: (cluster) => new StoreWorkload(cluster, readShare) };
+    : {
+        assembly: storeAssembly(options),
+        workloadOf: (cluster) => new StoreWorkload(cluster, readShare, recordedOf(given, cluster)),
+      };
 }
 
+/** A second opinion, on samples: by default the seed decides whether the checker looks at a run. */
+function recordedOf(
+  { linearizability = "sample" }: WorldOptions,
+  { world }: SimulatedCluster,
+): ClientHistory | undefined {
+  const isSample = world.chance("linearizability").below(checkedOneIn) === 0;
+  const isChecked = linearizability === "sample" ? isSample : linearizability === "always";
+  return isChecked ? new ClientHistory() : undefined;
+}
+
+const checkedOneIn = 4;
 const maxEventsAtOnce = 10_000;
 
 /** Runs until `isDone` (then true), for `durationMs` at most, or until something is violated. */

@@ -9,6 +9,8 @@ export interface SeedOutcome {
   readonly events: number;
   readonly traceHash: string;
   readonly marks: readonly string[];
+  /** Operations held against the checker of linearizability; 0: this run was not. */
+  readonly checkedOperations: number;
   /** What was violated first, with all that is needed to look into it. */
   readonly failure: SeedFailure | undefined;
 }
@@ -29,6 +31,7 @@ export async function runSeed(task: SeedTask): Promise<SeedOutcome> {
     events: result.events,
     traceHash: result.traceHash,
     marks: [...result.marks.keys()],
+    checkedOperations: result.checkedOperations,
     failure:
       violation === undefined
         ? undefined

@@ -93,8 +93,8 @@ async function show(
 }
 
 function outcomeOf(result: SimulationResult, failure: SeedFailure | undefined): SeedOutcome {
-  const { seed, events, traceHash, marks } = result;
-  return { seed, events, traceHash, marks: [...marks.keys()], failure };
+  const { seed, events, traceHash, marks, checkedOperations } = result;
+  return { seed, events, traceHash, marks: [...marks.keys()], checkedOperations, failure };
 }
 
 function conclude(tally: SimTally, { json }: SimOptions): void {

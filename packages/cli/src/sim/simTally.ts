@@ -8,6 +8,8 @@ export interface SimSummary {
   readonly events: number;
   readonly eventsPerS: number;
   readonly violations: number;
+  /** Seeds whose client operations were held against the checker of linearizability. */
+  readonly checkedHistories: number;
   /** In how many seeds each was reached. */
   readonly marks: Readonly<Record<string, number>>;
   /** Of one seed its trace hash, of more the hash of theirs in order. */
@@ -18,6 +20,7 @@ export class SimTally {
   private seeds = 0;
   private events = 0;
   private violations = 0;
+  private checkedHistories = 0;
   private readonly marks = new Map<string, number>();
   private readonly hashes = createHash("sha256");
   private lastHash = "";
@@ -33,6 +36,7 @@ export class SimTally {
     this.seeds += 1;
     this.events += outcome.events;
     if (outcome.failure !== undefined) this.violations += 1;
+    if (outcome.checkedOperations > 0) this.checkedHistories += 1;
     for (const mark of outcome.marks) this.marks.set(mark, (this.marks.get(mark) ?? 0) + 1);
     this.hashes.update(outcome.traceHash);
     this.lastHash = outcome.traceHash;
@@ -45,6 +49,7 @@ export class SimTally {
       events: this.events,
       eventsPerS: Math.round(this.events / this.seconds()),
       violations: this.violations,
+      checkedHistories: this.checkedHistories,
       marks: Object.fromEntries([...this.marks].sort(([one], [other]) => (one < other ? -1 : 1))),
       traceHash: hash,
     };
@@ -57,10 +62,11 @@ export class SimTally {
   }
 
   lines(): readonly string[] {
-    const { seeds, events, eventsPerS, violations, marks, traceHash } = this.summary();
+    const { seeds, events, eventsPerS, violations, checkedHistories, marks, traceHash } = this.summary();
     const verdict = violations === 0 ? "no violation" : "a violation";
     return [
       `${seeds} seed${seeds === 1 ? "" : "s"}, ${events} events, ${eventsPerS} events/s: ${verdict}`,
+      `histories of clients checked for linearizability: ${checkedHistories}`,
       `marks, and in how many seeds: ${Object.entries(marks)
         .map(([mark, count]) => `${mark} ${count}`)
         .join(", ")}`,

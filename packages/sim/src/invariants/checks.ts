@@ -14,6 +14,7 @@ import { CoreStep } from "./coreStep.ts";
 import { born, reopened, writeDurable, writeStarted } from "./disk.ts";
 import { checkRole } from "./elections.ts";
 import type { History, MemberHistory } from "./history.ts";
+import { markStep } from "./marks.ts";
 import { checkSending } from "./messages.ts";
 
 export class Checks {
@@ -31,6 +32,9 @@ export class Checks {
     reopened(this.history, known, log.standing, isDamaged);
     known.state = undefined;
     known.seenTerm = known.term;
+    known.seenRole = "follower";
+    known.isBorn = log.standing.kind === "born";
+    known.matches.clear();
     known.seenCommit = 0;
     known.appliedIndex = 0;
     known.leadsTerm = -1;
@@ -52,6 +56,7 @@ export class Checks {
       },
       stepped: (state, event) => {
         history.trace.note(name, new CoreStep(event, state));
+        markStep(history, member, state, event);
         checkRole(history, member, state);
         checkCommit(history, member, state, event);
         history.trace.observer?.stepped(name, state, event);

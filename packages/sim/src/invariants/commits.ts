@@ -1,12 +1,15 @@
 /**
  * What is committed and applied: the commit rule, agreement, order of indexes, and state-machine safety.
  */
-import { asIndex, configurationOf, type Event, type RaftState, termAt } from "@quorate/raft";
+import { asIndex, configurationOf, type Event, type MemberId, type RaftState, termAt } from "@quorate/raft";
 import type { ChainLink, Committed, History, MemberHistory } from "./history.ts";
 
 /** After every step of a member. */
 export function checkCommit(history: History, member: MemberHistory, state: RaftState, event: Event): void {
   checkOrder(history, member, state);
+  if (event.kind === "received" && event.message.kind === "appendResponse") {
+    checkMatch(history, member, state, event.from);
+  }
   const before = member.seenCommit;
   checkKept(history, member, state);
   const after = state.commitIndex;
@@ -16,8 +19,10 @@ export function checkCommit(history: History, member: MemberHistory, state: Raft
     return;
   }
   member.seenCommit = after;
-  if (state.role === "leader") checkCommitRule(history, state, after);
-  else checkFollowerBound(history, member, state, event);
+  if (state.role === "leader") {
+    checkCommitRule(history, state, after);
+    markCommit(history, state, before);
+  } else checkFollowerBound(history, member, state, event);
   for (let index = before + 1; index <= after; index += 1) agree(history, member, state, index);
 }
 
@@ -54,6 +59,27 @@ function checkOrder(history: History, member: MemberHistory, state: RaftState): 
   }
 }
 
+/** Within one session of one term, what a leader knows of a follower never falls. */
+function checkMatch(history: History, member: MemberHistory, state: RaftState, from: MemberId): void {
+  const peer = state.leading?.peers.get(from);
+  if (peer === undefined) return;
+  const { session, match } = peer;
+  const earlier = member.matches.get(from);
+  if (earlier !== undefined && earlier.session === session && earlier.match > match) {
+    history.fail(
+      "index order",
+      `${member.member} knew ${earlier.match} entries of ${from} to be equal, and now ${match}, in session ${session}`,
+    );
+  }
+  if (earlier?.session !== session || earlier.match !== match) member.matches.set(from, { session, match });
+}
+
+function markCommit(history: History, state: RaftState, before: number): void {
+  const first = termAt(state.log, asIndex(before + 1));
+  if (first !== undefined && first < state.currentTerm) history.mark("older entry committed indirectly");
+  if (state.disk.durableIndex < state.commitIndex) history.mark("committed before the leader's own disk");
+}
+
 /**
  * A leader commits only an entry of its own term, and only when a quorum of the configuration in force holds it
  * durably. Judged at this moment alone: a later configuration may count otherwise.
@@ -83,6 +109,7 @@ function checkFollowerBound(history: History, member: MemberHistory, state: Raft
   if (event.kind !== "received") return;
   const { message } = event;
   if (message.kind !== "appendRequest" && message.kind !== "heartbeat") return;
+  if (message.kind === "heartbeat") history.mark("commit learnt from a heartbeat");
   const verified =
     message.kind === "appendRequest" ? message.prevIndex + message.entries.length : message.commitIndex;
   const bound = Math.min(message.commitIndex, verified);

@@ -39,6 +39,9 @@ function checkTruncation(history: History, member: MemberHistory, persist: Persi
     history.fail("leader appends only", `${member.member} truncates from ${from} on while it leads`);
   }
   const cut = linkAt(member.log, from);
+  if (cut !== undefined && history.holderCount(cut) * 2 > history.members.size) {
+    history.mark("Figure 8: an entry that a quorum held was replaced");
+  }
   const committed = history.committed[from - 1];
   if (cut === undefined || cut.hash !== committed?.hash || persist.entries[0]?.term === committed.term)
     return;
@@ -128,6 +131,7 @@ function matches(member: MemberHistory, restored: RestoredState): boolean {
 
 /** A member was born, or told again what it had lost the record of: its log is what `bear` gave back. */
 export function born(history: History, member: MemberHistory, restored: RestoredState): void {
+  member.isBorn = true;
   takeOver(history, member, restored);
 }
 

@@ -38,6 +38,7 @@ function becameLeader(history: History, member: MemberHistory, state: RaftState)
   const term = state.currentTerm;
   if (member.leadsTerm === -1) history.mark("leader elected");
   member.leadsTerm = term;
+  member.matches.clear();
   checkLeader(history, member, term);
   checkCompleteness(history, member, state);
 }

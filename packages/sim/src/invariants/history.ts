@@ -4,7 +4,7 @@
  * It lives outside the nodes and survives their crashes. It is never told what should be so, only what was seen: what
  * was sent, written, committed and applied. The first violation is kept, and ends the run.
  */
-import type { Floor, Index, MemberId, Persist, RaftState, Term } from "@quorate/raft";
+import type { Floor, Index, MemberId, Persist, RaftState, Role, Term } from "@quorate/raft";
 import { mixBytes, mixNumber, mixText } from "../world/mix.ts";
 import type { Timeline } from "../world/timeline.ts";
 import type { Trace } from "../world/trace.ts";
@@ -26,6 +26,7 @@ export type InvariantName =
   | "follower commit bound"
   | "linearizable reads"
   | "mute members are silent"
+  | "identity"
   | "durability"
   | "exactly once"
   | "replica equality"
@@ -88,6 +89,12 @@ export interface MemberHistory {
   /** Of this start; undefined while it does not run. */
   state: RaftState | undefined;
   seenTerm: number;
+  /** Of the step before. */
+  seenRole: Role;
+  /** As far as its log store says: an unborn node is no member yet. */
+  isBorn: boolean;
+  /** As a leader, what it knew of each follower. */
+  matches: Map<MemberId, { readonly session: number; readonly match: number }>;
   seenCommit: number;
   appliedIndex: number;
   leadsTerm: number;
@@ -149,6 +156,9 @@ export class History {
         rejections: 0,
         state: undefined,
         seenTerm: 0,
+        seenRole: "follower",
+        isBorn: false,
+        matches: new Map(),
         seenCommit: 0,
         appliedIndex: 0,
         leadsTerm: -1,
@@ -194,6 +204,14 @@ export class History {
   held(member: MemberHistory, link: ChainLink): void {
     const key = entryKey(link.index, link.term);
     this.holders.set(key, (this.holders.get(key) ?? 0) | member.bit);
+  }
+
+  /** How many members ever held it durably. */
+  holderCount(link: ChainLink): number {
+    let bits = this.holders.get(entryKey(link.index, link.term)) ?? 0;
+    let count = 0;
+    for (; bits !== 0; bits &= bits - 1) count += 1;
+    return count;
   }
 
   /** Whether the member ever held the entry durably, whatever became of it later. */

@@ -31,6 +31,7 @@ export function checkSending(
       return;
     default:
       checkTerm(history, member, message.term, message);
+      checkBorn(history, member, message);
       member.maxTermSent = Math.max(member.maxTermSent, message.term);
   }
   switch (message.kind) {
@@ -46,6 +47,7 @@ export function checkSending(
       return;
     case "heartbeat":
       checkLeader(history, member, message.term);
+      checkHeartbeat(history, member, to, message);
       return;
     case "appendResponse":
       if (message.result.kind === "matched") {
@@ -55,6 +57,32 @@ export function checkSending(
     default:
       return;
   }
+}
+
+function checkBorn(history: History, member: MemberHistory, message: Message): void {
+  history.require(
+    member.isBorn,
+    "identity",
+    () => `${member.member} sends a ${message.kind} of term ${message.term}, though it is no member yet`,
+  );
+}
+
+/** A heartbeat tells no follower of more than this one is known to hold: it verifies nothing itself. */
+function checkHeartbeat(
+  history: History,
+  member: MemberHistory,
+  to: MemberId,
+  message: Extract<Message, { kind: "heartbeat" }>,
+): void {
+  const peer = member.state?.leading?.peers.get(to);
+  if (peer === undefined || peer.session !== message.session) return;
+  history.require(
+    message.commitIndex <= peer.match,
+    "follower commit bound",
+    () =>
+      `${member.member} tells ${to} in a heartbeat of commit ${message.commitIndex}, but knows ${peer.match} entries ` +
+      "of it to be equal",
+  );
 }
 
 function checkTerm(history: History, member: MemberHistory, term: number, message: Message): void {

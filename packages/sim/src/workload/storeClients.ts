@@ -13,6 +13,7 @@ import { clientsHost } from "../network/network.ts";
 import { outcomeOf } from "../recording/outcomeOf.ts";
 import type { Chance } from "../world/chance.ts";
 import type { SimulatedProcess } from "../world/process.ts";
+import type { ClientCall, ClientHistory } from "./clientHistory.ts";
 import type { ClientOperation } from "./operation.ts";
 import { StoreOracle } from "./oracle.ts";
 import { emptyStats, type Workload, type WorkloadStats } from "./workload.ts";
@@ -48,7 +49,11 @@ export class StoreWorkload implements Workload {
   private clientsMade = 0;
   private lastSerial = 0;
 
-  constructor(cluster: SimulatedCluster, readShare: number) {
+  private readonly recorded: ClientHistory | undefined;
+
+  /** `recorded` gets all that the clients do, for the checker of linearizability. */
+  constructor(cluster: SimulatedCluster, readShare: number, recorded?: ClientHistory) {
+    this.recorded = recorded;
     this.cluster = cluster;
     this.drawing = cluster.world.chance("workload");
     this.chance = cluster.world.chance("clients");
@@ -107,8 +112,15 @@ export class StoreWorkload implements Workload {
     return true;
   }
 
-  checkFinally(): void {
-    this.oracle.checkFinally();
+  checkFinally(host: SimulatedHost): void {
+    const pairs = host.running?.store?.host.store.pairs;
+    const revisions = new Map<string, number>();
+    for (const [key, { modRevision }] of pairs?.entries() ?? []) revisions.set(key, modRevision);
+    this.oracle.checkFinally(pairs === undefined ? undefined : revisions);
+  }
+
+  checkHistory(): number {
+    return this.recorded?.check(this.cluster.checks.history) ?? 0;
   }
 
   /** Ends every client, waits for none. */
@@ -168,24 +180,39 @@ export class StoreWorkload implements Workload {
     const floor = this.oracle.floor(key);
     const toldBefore = this.oracle.told;
     const ended = this.cluster.world.trace.observer?.operated(name, "write", `${key} ← ${serial}`);
+    const call = this.recordPut(name, key, serial, conditional ? floor.revision : undefined);
+    this.oracle.begins(key, serial);
     if (client !== undefined) client.underWay += 1;
     try {
       const { revision } = await cluster.kv.put(key, serial, {
-        ...(conditional ? { ifRevision: floor.revision } : {}),
+        ...(conditional ? conditionOn(floor.revision) : {}),
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
       });
       this.stats.acknowledged += 1;
       ended?.("ok");
+      call?.ok({ kind: "done" });
       this.oracle.wrote(name, key, serial, revision, toldBefore);
       return true;
     } catch (error) {
       ended?.(outcomeOf(error));
       if (isConflict(error)) this.oracle.read(name, key, floor, error.currentRevision, undefined);
+      endFailed(call, error);
       this.writeFailed(name, serial, error);
       return isConflict(error);
     } finally {
       if (client !== undefined) client.underWay -= 1;
     }
+  }
+
+  /** `onRevision`: the condition, 0 for an absent key; undefined: none. */
+  private recordPut(
+    name: string,
+    key: string,
+    serial: number,
+    onRevision: number | undefined,
+  ): ClientCall | undefined {
+    if (onRevision === undefined) return this.recorded?.put(name, key, serial);
+    return this.recorded?.replace(name, key, this.oracle.serialOf(onRevision), serial);
   }
 
   private writeFailed(name: string, serial: number, error: unknown): void {
@@ -200,23 +227,37 @@ export class StoreWorkload implements Workload {
   private async get(name: string, cluster: Cluster, { key, timeoutMs, client }: Asked): Promise<boolean> {
     const floor = this.oracle.floor(key);
     const ended = this.cluster.world.trace.observer?.operated(name, "read", key);
+    const call = this.recorded?.get(name, key);
     if (client !== undefined) client.underWay += 1;
     try {
       const pair = await cluster.kv.get(key, timeoutMs === undefined ? {} : { timeoutMs });
       this.stats.reads += 1;
       ended?.("ok");
       const serial = pair === undefined ? undefined : (pair.value as number);
+      call?.ok({ kind: "value", value: serial });
       this.oracle.read(name, key, floor, pair?.modRevision ?? 0, serial);
       return true;
     } catch (error) {
       ended?.(outcomeOf(error));
       if (!(error instanceof QuorateError)) throw error;
+      call?.failed();
       this.stats.readsFailed += 1;
       return false;
     } finally {
       if (client !== undefined) client.underWay -= 1;
     }
   }
+}
+
+function conditionOn(revision: number): { readonly ifRevision: number } | { readonly ifAbsent: true } {
+  return revision === 0 ? { ifAbsent: true } : { ifRevision: revision };
+}
+
+/** A conflict is an answer; of the others, only those that are certain had no effect. */
+function endFailed(call: ClientCall | undefined, error: unknown): void {
+  if (isConflict(error)) call?.ok({ kind: "refused" });
+  else if (error instanceof QuorateError && error.outcome === "none") call?.failed();
+  else call?.unknown();
 }
 
 /** By its code: the class itself comes with sockets, which a simulation does not load. */

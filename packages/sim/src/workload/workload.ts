@@ -29,4 +29,6 @@ export interface Workload {
   takesWrites(host: FaultyHost): boolean;
   /** When all nodes are equal: what was acknowledged is there, what failed is not. `host` is one of them. */
   checkFinally(host: FaultyHost): void;
+  /** Holds all that clients were told against the checker; gives back how many operations, 0 if none was recorded. */
+  checkHistory?(): number;
 }
