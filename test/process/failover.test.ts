@@ -15,32 +15,42 @@ import { expectKept } from "./rig/verification.ts";
 import { pause } from "./rig/waiting.ts";
 
 interface WayToGo {
-  /** Begins the names of the keys, and the line of figures. */
-  readonly name: string;
   go(leader: NodeProcess): Promise<void>;
   /** It serves again when this and `healthy` are over. */
-  comeBack(leader: NodeProcess): void;
+  comeBack(leader: NodeProcess): Promise<void>;
 }
 
 const killed: WayToGo = {
-  name: "killed",
   go: (leader) => leader.kill(),
-  comeBack: (leader) => leader.start(),
+  async comeBack(leader) {
+    leader.start();
+  },
 };
 
 const stopped: WayToGo = {
-  name: "stopped",
   async go(leader) {
     leader.signal("SIGSTOP");
   },
-  comeBack: (leader) => leader.signal("SIGCONT"),
+  async comeBack(leader) {
+    leader.signal("SIGCONT");
+  },
+};
+
+const asked: WayToGo = {
+  async go(leader) {
+    leader.signal("SIGTERM");
+  },
+  async comeBack(leader) {
+    expect((await leader.ended()).code).toBe(0);
+    leader.start();
+  },
 };
 
 /** Longest gaps, one for each time that a leader went; no write failed. */
 async function gapsUnder(way: WayToGo, size: 3 | 5, times: number): Promise<readonly number[]> {
   await using cluster = await RealCluster.start({ size });
   const clients = await Promise.all([cluster.client(), cluster.client()]);
-  const load = new Load({ clients, prefix: "load/", perSecond: 150 });
+  const load = new Load({ clients, prefix: "load/", perSecond: 100 });
   await load.progress(100);
   const spans: { fromMs: number; toMs: number }[] = [];
   for (let time = 0; time < times; time += 1) {
@@ -49,8 +59,8 @@ async function gapsUnder(way: WayToGo, size: 3 | 5, times: number): Promise<read
     await way.go(leader);
     await load.progress(40);
     spans.push({ fromMs, toMs: performance.now() });
-    way.comeBack(leader);
-    await cluster.healthy();
+    await way.comeBack(leader);
+    await cluster.healthy(60_000);
     await load.progress(40);
   }
   const records = await load.stop();
@@ -86,6 +96,12 @@ describe("a leader that is killed", () => {
 describe("a leader that stands still", () => {
   it("is replaced within the election timeout, and left by its clients as soon as that has happened", async () => {
     expectWithin("3 nodes, stopped", await gapsUnder(stopped, 3, 10), { medianMs: 350, maxMs: 1_000 });
+  });
+});
+
+describe("a leader that is asked to stop", () => {
+  it("hands over first: no write fails, and a gap is hardly to be seen", async () => {
+    expectWithin("3 nodes, asked to stop", await gapsUnder(asked, 3, 10), { medianMs: 20, maxMs: 100 });
   });
 });
 

@@ -180,6 +180,16 @@ export class SimulatedCluster implements FaultyCluster {
     host.directory.rot(from, to);
   }
 
+  transfer(host: SimulatedHost, target: string | undefined): void {
+    const { history } = this.checks;
+    host.running?.raft.transferLeadership(target === undefined ? {} : { target }).then(
+      ({ leader }) => {
+        if (leader !== host.name) history.mark("leadership transferred");
+      },
+      () => history.mark("transfer came to nothing"),
+    );
+  }
+
   private ended(host: SimulatedHost): void {
     if (host.member !== undefined) this.checks.ended(host.member);
     host.running = undefined;

@@ -36,6 +36,10 @@ function sentence(fault: Fault): string {
       return `${fault.node} is killed, some of its batches rot, and it is down`;
     case "wipe":
       return `${fault.node} is killed, its directory is wiped, and it is down`;
+    case "transfer": {
+      const whom = fault.target === "" ? "whom it likes" : fault.target;
+      return `the leader is asked ${fault.times} times to hand over to ${whom}`;
+    }
     default:
       return unreachable(fault);
   }

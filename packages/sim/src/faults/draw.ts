@@ -31,6 +31,11 @@ export function drawFault(cluster: FaultyCluster, profile: Profile, chance: Chan
     case "hangingDisk":
     case "diskError":
       return { kind, node, forMs: shortly };
+    case "transfer": {
+      const names = cluster.hosts.map((host) => host.name);
+      const target = chance.pick([...names, ...names, "", "nobody"]);
+      return { kind, target, times: chance.pick([1, 1, 2, 5, 20]), forMs: shortly };
+    }
     case "rot":
     case "wipe":
       return drawDamage(cluster, kind, chance, shortly);

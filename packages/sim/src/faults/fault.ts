@@ -2,7 +2,7 @@
  * Faults as plain data: what is done to whom and for how long. A list of them with times is a schedule, which can be
  * written out and replayed; nothing random is decided when one strikes.
  */
-export type Fault = NetworkFault | ProcessFault | DiskFault;
+export type Fault = NetworkFault | ProcessFault | DiskFault | TransferFault;
 
 /** A directed path between two hosts. */
 export type Path = readonly [from: string, to: string];
@@ -82,6 +82,13 @@ export type DiskFault =
     }
   /** The node is killed, and starts again with an empty directory. */
   | { readonly kind: "wipe"; readonly node: string; readonly forMs: number };
+
+export type TransferFault =
+  /**
+   * Whoever leads is asked, so many times within `forMs`, to hand leadership to `target`: a node that is there, itself,
+   * one that is down or does not exist; or, where it is empty, to whom it likes.
+   */
+  { readonly kind: "transfer"; readonly target: string; readonly times: number; readonly forMs: number };
 
 export type FaultKind = Fault["kind"];
 

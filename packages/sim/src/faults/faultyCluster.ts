@@ -51,4 +51,6 @@ export interface FaultyCluster {
   /** Kills it, and the batches `from`..`to` of its directory are gone when it starts again. */
   rot(host: FaultyHost, from: number, to: number): void;
   wipe(host: FaultyHost): void;
+  /** Asks the node to hand leadership to `target`, or to whom it likes; marks what came of it. */
+  transfer(host: FaultyHost, target: string | undefined): void;
 }

@@ -15,5 +15,6 @@ export const faultKinds: Readonly<Record<FaultKind, string>> = {
   hangingDisk: "writes end only when the time is over",
   diskError: "the next write fails with EIO",
   rot: "some of what was written is gone at the next start",
+  transfer: "the leader is asked to hand over: to a node that is there, behind, down, unknown, or itself",
   wipe: "the next start finds an empty directory",
 };

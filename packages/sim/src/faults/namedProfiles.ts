@@ -5,7 +5,16 @@
 import { calmWire } from "../network/paths.ts";
 import { calmProfile, type Profile } from "./profile.ts";
 
-export const profileNames = ["swarm", "calm", "network", "partitions", "disks", "crashes", "pauses"] as const;
+export const profileNames = [
+  "swarm",
+  "calm",
+  "network",
+  "partitions",
+  "disks",
+  "crashes",
+  "pauses",
+  "transfers",
+] as const;
 
 export type ProfileName = (typeof profileNames)[number];
 
@@ -56,5 +65,9 @@ export const namedProfiles: Readonly<Record<ProfileName, NamedProfile>> = {
   pauses: {
     about: "processes stand still and wake again",
     profile: { faults: { pause: 1 }, meanFaultGapMs: 300 },
+  },
+  transfers: {
+    about: "storms of transfers of leadership, to nodes that are there, behind, down or unknown",
+    profile: { faults: { transfer: 6, crash: 2, pause: 1, partition: 1 }, meanFaultGapMs: 200 },
   },
 };

@@ -11,8 +11,14 @@ import type { FaultyCluster, FaultyHost } from "./faultyCluster.ts";
 import { networkStrikes } from "./networkFaults.ts";
 import { processStrikes } from "./processFaults.ts";
 import type { Site, Strikes } from "./strikes.ts";
+import { transferStrikes } from "./transferFaults.ts";
 
-const strikes: Strikes<FaultKind> = { ...networkStrikes, ...processStrikes, ...diskStrikes };
+const strikes: Strikes<FaultKind> = {
+  ...networkStrikes,
+  ...processStrikes,
+  ...diskStrikes,
+  ...transferStrikes,
+};
 
 export class Nemesis {
   /** All that struck, in order: a schedule that replays this run. */

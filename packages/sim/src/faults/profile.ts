@@ -36,6 +36,7 @@ export const everyFault: Readonly<Record<FaultKind, number>> = {
   diskError: 1,
   rot: 0.7,
   wipe: 0.3,
+  transfer: 3,
 };
 
 /** Nothing goes wrong. */

@@ -76,6 +76,7 @@ export const requiredMarks: readonly string[] = [
   "fault rot",
   "fault slowDisk",
   "fault swizzleClog",
+  "fault transfer",
   "fault wipe",
   "Figure 8: an older entry on a quorum",
   "follower of the core restarted",
@@ -85,6 +86,7 @@ export const requiredMarks: readonly string[] = [
   "leader deposed by check-quorum",
   "leader elected",
   "leader paused",
+  "leadership transferred",
   "membership record lost",
   "older entry committed indirectly",
   "pre-vote",
@@ -94,6 +96,7 @@ export const requiredMarks: readonly string[] = [
   "running outside of the core",
   "split vote",
   "stale leader answered with a higher term",
+  "transfer came to nothing",
   "vote refused to a shorter log",
   "vote refused to keep a leader",
   "vote refused: given to another",
@@ -108,7 +111,6 @@ export const seedsForMarks = 100;
 export const notYet: readonly string[] = [
   "snapshots: equivalence after a restore, a snapshot that arrives late, transfer under loss",
   "membership: one change at a time, overlapping quorums, removed members that disturb nobody, joint changes that end (L10)",
-  "transfer of leadership: to members that are dead, behind or gone (L12)",
   "leases: mutual exclusion, expiry that is never early, clocks of different rate",
   "clocks: rates and jumps (no part of this version reads a clock for safety)",
 ];

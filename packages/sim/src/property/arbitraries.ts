@@ -59,6 +59,7 @@ export type ListedFaultKind = Extract<
   | "partition"
   | "lossyPath"
   | "clog"
+  | "transfer"
   | "slowDisk"
   | "hangingDisk"
   | "diskError"
@@ -168,6 +169,7 @@ const weights: Readonly<Record<ListedFaultKind, number>> = {
   slowDisk: 1,
   hangingDisk: 1,
   diskError: 1,
+  transfer: 2,
 };
 
 export const listedFaultKinds: readonly ListedFaultKind[] = Object.keys(weights) as ListedFaultKind[];
@@ -212,6 +214,12 @@ function faultArbitraries(nodes: number): Readonly<Record<ListedFaultKind, Arbit
     }),
     hangingDisk: fc.record({ kind: constant("hangingDisk"), node, forMs }),
     diskError: fc.record({ kind: constant("diskError"), node, forMs }),
+    transfer: fc.record({
+      kind: constant("transfer"),
+      target: fc.constantFrom(...names, ""),
+      times: fc.constantFrom(1, 2, 5),
+      forMs,
+    }),
   };
 }
 

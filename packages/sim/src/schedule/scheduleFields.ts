@@ -68,6 +68,7 @@ export function faultChecks(
     diskError: { node, forMs },
     rot: { node, from: between(0, 1_000), to: between(0, 1_000), forMs },
     wipe: { node, forMs },
+    transfer: { target: text, times: between(1, 1_000), forMs },
   };
 }
 

@@ -102,6 +102,8 @@ function faultAmong(scheduled: ScheduledFault, isLeft: (name: string) => boolean
       return isLeft(fault.from) && isLeft(fault.to) ? [scheduled] : [];
     case "crashAll":
       return [scheduled];
+    case "transfer":
+      return fault.target === "" || isLeft(fault.target) ? [scheduled] : [];
     default:
       return isLeft(fault.node) ? [scheduled] : [];
   }
