@@ -49,6 +49,7 @@ describe("arbitraries of runs", () => {
       "partition",
       "pause",
       "slowDisk",
+      "transfer",
     ]);
     for (const schedule of drawn) expect(readSchedule(writeSchedule(schedule))).toEqual(schedule);
   });

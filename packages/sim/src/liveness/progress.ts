@@ -12,7 +12,7 @@ export function sound(hosts: Hosts): Hosts {
   return hosts.filter((host) => host.damage === "none");
 }
 
-/** One leader, of these or another, that has committed in its term, is not about to go, and that all of these follow. */
+/** One leader, of these or another, that has committed in its term, is not about to go, and that all these follow. */
 export function areLed({ cluster }: FaultySimulation, hosts: Hosts): boolean {
   const state = cluster.leader()?.member?.state;
   if (state?.leading === undefined || state.commitIndex < state.leading.noopIndex) return false;
