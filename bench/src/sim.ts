@@ -2,7 +2,7 @@
  * How many events a second the simulator gets through on one core, with every invariant and the client oracle on: five
  * nodes, and the character of each run as its seed draws it.
  *
- *   pnpm bench:sim [seeds] [layer]...
+ *   pnpm bench:sim [seeds, by default 100] [layer]...
  *
  * Each layer has a process of its own, and all that this uses counts: loading, compiling, and the threads that collect
  * garbage. The wall clock is that of a machine with other work; processor time is what can be compared.
@@ -45,7 +45,7 @@ function isLayer(name: string): name is Layer {
   return Object.hasOwn(layers, name);
 }
 
-const [seeds = "40", ...asked] = process.argv.slice(2);
+const [seeds = "100", ...asked] = process.argv.slice(2);
 const names = asked.length === 0 ? Object.keys(layers) : asked;
 const [only, ...more] = names;
 if (only !== undefined && more.length === 0) {
