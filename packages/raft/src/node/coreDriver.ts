@@ -14,6 +14,7 @@ import {
   cachedEntries,
   createState,
   type Effects,
+  type Envelope,
   type Event,
   type Index,
   type Load,
@@ -62,8 +63,12 @@ export class CoreDriver<Result> {
   #turnDue = false;
   #stopped = false;
   #cancelTimer: Cancel | undefined;
+  /** When the timer that runs is due; never after the deadline. */
   #timerAtMs = Number.POSITIVE_INFINITY;
+  /** When the core wants to be stepped. */
+  #deadlineMs = Number.POSITIVE_INFINITY;
   #reportedAppliedIndex: Index;
+  readonly #runTurn = (): void => this.#turn();
 
   constructor(options: CoreOptions, restored: RestoredState, ports: DriverPorts<Result>) {
     this.#ports = ports;
@@ -106,7 +111,7 @@ export class CoreDriver<Result> {
   #arrangeTurn(): void {
     if (this.#turnDue) return;
     this.#turnDue = true;
-    this.#ports.clock.defer(() => this.#turn());
+    this.#ports.clock.defer(this.#runTurn);
   }
 
   #turn(): void {
@@ -123,10 +128,7 @@ export class CoreDriver<Result> {
         this.#step({ kind: "applied", upTo: this.#reportedAppliedIndex }, nowMs);
       }
       // Last, so that no timeout is acted on before what had already arrived.
-      if (nowMs >= this.#timerAtMs) {
-        this.#timerAtMs = Number.POSITIVE_INFINITY;
-        this.#step({ kind: "tick" }, nowMs);
-      }
+      if (nowMs >= this.#deadlineMs) this.#step({ kind: "tick" }, nowMs);
       this.#perform(takeEffects(this.state), nowMs);
     } catch (error) {
       this.#fail(error);
@@ -154,7 +156,7 @@ export class CoreDriver<Result> {
       this.#ports.roleChanged(effects.roleChange);
     }
     for (const outcome of effects.transfers) waiters.transferAnswered(outcome);
-    this.#send(effects);
+    if (effects.send.length > 0) this.#send(effects.send);
     if (effects.persist !== undefined) this.#persist(effects.persist);
     for (const load of effects.loads) this.#load(load);
     this.#applier.advance(effects.commitIndex);
@@ -162,15 +164,20 @@ export class CoreDriver<Result> {
     this.#armTimer(effects.nextDeadlineMs, nowMs);
   }
 
-  #send(effects: Effects): void {
-    if (effects.send.length === 0) return;
-    const frames = new Map<MemberId, Message[]>();
-    for (const { to, message } of effects.send) {
-      const frame = frames.get(to);
-      if (frame === undefined) frames.set(to, [message]);
-      else frame.push(message);
+  /** One frame a peer. Peers are few, and most turns speak to one or two of them. */
+  #send(envelopes: readonly Envelope[]): void {
+    const frames: { readonly to: MemberId; readonly messages: Message[] }[] = [];
+    for (let at = 0; at < envelopes.length; at += 1) {
+      const { to, message } = envelopes[at] as Envelope;
+      let position = 0;
+      while (position < frames.length && frames[position]?.to !== to) position += 1;
+      if (position < frames.length) frames[position]?.messages.push(message);
+      else frames.push({ to, messages: [message] });
     }
-    for (const [to, messages] of frames) this.#ports.send(to, messages);
+    for (let at = 0; at < frames.length; at += 1) {
+      const { to, messages } = frames[at] as (typeof frames)[number];
+      this.#ports.send(to, messages);
+    }
   }
 
   #persist(persist: Persist): void {
@@ -195,17 +202,30 @@ export class CoreDriver<Result> {
     return asIndex(Math.min(to, this.state.disk.durableIndex));
   }
 
+  /**
+   * The deadline moves on with every heartbeat that is heard. A timer that runs is left alone as long as it is not
+   * late: when it is due, it goes on for the rest, which costs less than arming anew each turn.
+   */
   #armTimer(deadlineMs: number, nowMs: number): void {
+    this.#deadlineMs = deadlineMs;
     if (this.#cancelTimer !== undefined) {
-      // A timer that is due earlier than needed fires once for nothing, which is cheaper than arming anew each turn.
       if (this.#timerAtMs <= deadlineMs) return;
       this.#cancelTimer();
     }
-    this.#timerAtMs = deadlineMs;
-    this.#cancelTimer = this.#ports.clock.after(Math.max(0, Math.ceil(deadlineMs - nowMs)), () => {
-      this.#cancelTimer = undefined;
-      this.#arrangeTurn();
-    });
+    this.#startTimer(nowMs);
+  }
+
+  #startTimer(nowMs: number): void {
+    this.#timerAtMs = this.#deadlineMs;
+    const delayMs = Math.max(0, Math.ceil(this.#deadlineMs - nowMs));
+    this.#cancelTimer = this.#ports.clock.after(delayMs, () => this.#timerDue());
+  }
+
+  #timerDue(): void {
+    this.#cancelTimer = undefined;
+    const nowMs = this.#ports.clock.nowMs();
+    if (nowMs < this.#deadlineMs) this.#startTimer(nowMs);
+    else this.#arrangeTurn();
   }
 
   #fail(error: unknown): void {

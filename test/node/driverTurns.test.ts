@@ -1,0 +1,127 @@
+/** When the driver steps its core: for what arrives, and for a deadline that has really come. */
+import {
+  asIndex,
+  asTerm,
+  type Event,
+  type LogStore,
+  type MemberId,
+  type Message,
+  memberId,
+  type NodeId,
+  votersOnly,
+} from "@quorate/raft";
+import {
+  CoreDriver,
+  coreOptions,
+  MembershipWaiters,
+  resolveRaftOptions,
+  Waiters,
+} from "@quorate/raft/internal";
+import { describe, expect, it } from "vitest";
+import { type VirtualClock, virtualClock } from "../transport/world.ts";
+
+const [self, leader, other] = ["a", "b", "c"].map((name) => memberId(name as NodeId, "0".repeat(16))) as [
+  MemberId,
+  MemberId,
+  MemberId,
+];
+
+interface Follower {
+  readonly clock: VirtualClock;
+  readonly steps: Event[];
+  /** When each turn ended. */
+  readonly turnsMs: number[];
+  readonly sent: { readonly atMs: number; readonly to: MemberId; readonly messages: readonly Message[] }[];
+  hear(): void;
+}
+
+function follower(seed: number): Follower {
+  const clock = virtualClock();
+  const steps: Event[] = [];
+  const turnsMs: number[] = [];
+  const sent: Follower["sent"] = [];
+  const voters = [self, leader, other].map((id) => ({ id, address: `ws://${id}` }));
+  const driver = new CoreDriver<void>(
+    coreOptions(resolveRaftOptions(), self, seed),
+    {
+      term: asTerm(3),
+      vote: undefined,
+      floor: undefined,
+      boundary: { index: asIndex(0), term: asTerm(0) },
+      lastIndex: asIndex(0),
+      termRuns: [],
+      configurations: [{ index: asIndex(0), configuration: votersOnly(voters) }],
+      boot: 1,
+    },
+    {
+      clock,
+      log: { write: () => Promise.resolve() } as unknown as LogStore,
+      machine: { apply: () => undefined },
+      waiters: new Waiters<void>(),
+      memberships: new MembershipWaiters(),
+      observer: {
+        stepped: (_state, event) => void steps.push(event),
+        effectsTaken: () => void turnsMs.push(clock.nowMs()),
+      },
+      send: (to, messages) => void sent.push({ atMs: clock.nowMs(), to, messages }),
+      roleChanged: () => {},
+      membershipChanged: () => {},
+      failed: (error) => {
+        throw error;
+      },
+    },
+  );
+  const message = {
+    kind: "heartbeat",
+    term: asTerm(3),
+    session: 1,
+    commitIndex: asIndex(0),
+    token: 0,
+  } as const;
+  return {
+    clock,
+    steps,
+    turnsMs,
+    sent,
+    hear: () => driver.push({ kind: "received", from: leader, message }),
+  };
+}
+
+describe("a follower's driver", () => {
+  it("takes no turn for a timer that is due before the deadline, which every heartbeat moves on", async () => {
+    const { clock, steps, turnsMs, hear } = follower(1);
+    const beganMs = clock.nowMs();
+    for (let beat = 0; beat < 40; beat += 1) {
+      hear();
+      await clock.pass(50);
+    }
+    expect(steps.map(({ kind }) => kind)).toEqual(Array.from({ length: 40 }, () => "received"));
+    expect(turnsMs).toEqual(Array.from({ length: 40 }, (_, beat) => beganMs + 50 * beat));
+    expect(clock.timers).toBe(1);
+  });
+
+  it("asks for votes within the election timeout of the last heartbeat, and not before", async () => {
+    for (let seed = 1; seed <= 10; seed += 1) {
+      const { clock, sent, hear } = follower(seed);
+      for (let beat = 0; beat < 10; beat += 1) {
+        hear();
+        await clock.pass(50);
+      }
+      const heardMs = clock.nowMs() - 50;
+      await clock.pass(400);
+      const asked = sent.find(({ messages }) => messages[0]?.kind === "preVoteRequest");
+      expect(asked?.atMs).toBeGreaterThanOrEqual(heardMs + 150);
+      expect(asked?.atMs).toBeLessThanOrEqual(heardMs + 300);
+    }
+  });
+
+  it("puts all messages of a turn to one peer into one frame, in their order", async () => {
+    const { clock, sent, hear } = follower(1);
+    hear();
+    hear();
+    await clock.pass(0);
+    expect(sent.map(({ to, messages }) => [to, messages.map(({ kind }) => kind)])).toEqual([
+      [leader, ["heartbeatResponse", "heartbeatResponse"]],
+    ]);
+  });
+});
