@@ -137,6 +137,7 @@ export function nodeSide(hello: () => PeerHello, admit: (peer: PeerHello) => Ref
     seen,
     handlers: {
       hello,
+      sequence: () => hello().sequence,
       admit,
       linked: (peer) => void seen.linked.push(peer.member),
       received: (from, sequence, messages) => void seen.received.push({ from, sequence, messages }),

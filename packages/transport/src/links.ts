@@ -19,6 +19,7 @@ export {
 } from "./codec/fields.ts";
 export { decodeFrame, encodeFrame, type Frame } from "./codec/frame.ts";
 export { isPositional, type Positional, pack, unpack } from "./codec/positional.ts";
+export { FrameDecoder, FrameEncoder } from "./codec/repeatedFrames.ts";
 export * from "./limits.ts";
 export { createTransport, type PeerTransport, type TransportOptions } from "./links/createTransport.ts";
 export { defaultPace, type Pace } from "./links/pace.ts";

@@ -200,6 +200,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
   #transportHandlers(): TransportHandlers {
     return {
       hello: () => this.#hello(),
+      sequence: () => this.#options.log.sequence,
       admit: (peer) => this.#admit(peer),
       linked: (peer) => this.#linked(peer),
       received: (from, sequence, messages) => this.#received(from, sequence, messages),

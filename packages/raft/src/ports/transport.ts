@@ -30,6 +30,8 @@ export interface PeerTarget {
 export interface TransportHandlers {
   /** What this node shows now. */
   hello(): PeerHello;
+  /** The sequence in it, by itself: every frame carries it. */
+  sequence(): number;
   /** Judges a peer before anything of it is decoded, on either side of a link. */
   admit(peer: PeerHello): Refusal | undefined;
   /** A link **to** this peer stands: what is sent to it now has a way. */

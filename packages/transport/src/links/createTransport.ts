@@ -26,7 +26,6 @@ import {
   type Transport,
   type TransportHandlers,
 } from "@quorate/raft";
-import { encodeFrame } from "../codec/frame.ts";
 import { frameTargetBytes } from "../limits.ts";
 import { IncomingLinks } from "./incomingLinks.ts";
 import { OpenChannels } from "./openChannels.ts";
@@ -124,8 +123,9 @@ class Links implements PeerTransport {
       ? messages
       : messages.filter((message) => link.understands(message));
     if (known.length === 0) return;
-    const { sequence } = this.#world.handlers.hello();
-    for (const part of frameParts(known)) link.send(encodeFrame(sequence, part));
+    const sequence = this.#world.handlers.sequence();
+    if (known.length === 1) link.send(sequence, known);
+    else for (const part of frameParts(known)) link.send(sequence, part);
   }
 
   close(): Promise<void> {
@@ -151,6 +151,7 @@ class Links implements PeerTransport {
     const isOpen = (): boolean => !this.#isClosing;
     return {
       hello: () => handlers.hello(),
+      sequence: () => handlers.sequence(),
       admit: (peer) => handlers.admit(peer),
       linked: (peer) => isOpen() && handlers.linked(peer),
       received: (from, sequence, messages) => isOpen() && handlers.received(from, sequence, messages),

@@ -15,7 +15,7 @@ import {
   type PeerHello,
   type Refusal,
 } from "@quorate/raft";
-import { decodeFrame } from "../codec/frame.ts";
+import { FrameDecoder } from "../codec/repeatedFrames.ts";
 import { maxIncomingPeers } from "../limits.ts";
 import type { LinkWorld } from "./outgoingLink.ts";
 import { readPeerHello, writePeerHello } from "./peerHello.ts";
@@ -87,16 +87,17 @@ export class IncomingLinks {
     }
     this.#current.set(peer.member, { channel, order });
     older?.channel.close("there is a newer connection of yours");
+    const decoder = new FrameDecoder();
     this.#world.channels.open(channel, {
-      frame: (bytes) => this.#received(channel, peer.member, bytes),
+      frame: (bytes) => this.#received(channel, peer.member, decoder, bytes),
       closed: (cause, reason) => this.#ended(channel, peer.member, cause, reason),
     });
     this.#world.logger.debug({ peer: peer.member, address: peer.address }, `${peer.member} has connected.`);
     this.#appeared(peer);
   }
 
-  #received(channel: Channel, member: MemberId, bytes: Uint8Array): void {
-    const frame = decodeFrame(bytes);
+  #received(channel: Channel, member: MemberId, decoder: FrameDecoder, bytes: Uint8Array): void {
+    const frame = decoder.decode(bytes);
     if (frame === undefined) {
       const fields = { peer: member, bytes: bytes.length };
       this.#world.logger.warn(

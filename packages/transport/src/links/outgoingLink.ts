@@ -26,6 +26,7 @@ import {
   type Random,
   type TransportHandlers,
 } from "@quorate/raft";
+import { FrameEncoder } from "../codec/repeatedFrames.ts";
 import type { OpenChannels } from "./openChannels.ts";
 import { type Pace, refusedRetryMs, retryMs } from "./pace.ts";
 import { readPeerHello, writePeerHello } from "./peerHello.ts";
@@ -76,6 +77,7 @@ export class OutgoingLink {
   #failures = 0;
   /** What was said already since the link stood last. */
   readonly #complaints = new Set<string>();
+  readonly #encoder = new FrameEncoder();
 
   constructor(world: LinkWorld, node: NodeId, addresses: readonly string[]) {
     this.#world = world;
@@ -140,8 +142,9 @@ export class OutgoingLink {
     return false;
   }
 
-  send(frame: Uint8Array): void {
-    if (this.#state.kind === "standing") this.#state.channel.send(frame);
+  /** One frame. */
+  send(sequence: number, messages: readonly PeerMessage[]): void {
+    if (this.#state.kind === "standing") this.#state.channel.send(this.#encoder.encode(sequence, messages));
   }
 
   close(reason: string): void {
