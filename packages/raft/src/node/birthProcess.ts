@@ -66,6 +66,7 @@ export class BirthProcess {
 
   /** It spoke as a member: it needs no telling. */
   heardAsMember(peer: MemberId): void {
+    if (this.#unborn.size === 0) return; // as for every message of a grown cluster
     if (this.#unborn.get(nodeIdOf(peer)) === peer) this.#unborn.delete(nodeIdOf(peer));
   }
 

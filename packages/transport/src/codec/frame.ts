@@ -26,12 +26,12 @@ export function encodeFrame(sequence: number, messages: readonly PeerMessage[]):
 export function decodeFrame(bytes: Uint8Array): Frame | undefined {
   const fields = unpack(bytes);
   if (!Array.isArray(fields)) return undefined;
-  const [sequence, ...parts] = fields as readonly unknown[];
+  const sequence: unknown = fields[0];
   if (!isCount(sequence)) return undefined;
   const keep = copier(bytes.length);
   const messages: PeerMessage[] = [];
-  for (const part of parts) {
-    const message = readMessage(part, keep);
+  for (let at = 1; at < fields.length; at += 1) {
+    const message = readMessage(fields[at], keep);
     if (message === undefined) return undefined;
     messages.push(message);
   }
