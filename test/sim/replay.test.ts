@@ -6,7 +6,7 @@
  *
  * Without these variables it replays the first seed quietly, so that the way to replay stays tried.
  */
-import { simulate } from "@quorate/sim";
+import { layers, simulate } from "@quorate/sim";
 import { describe, expect, it } from "vitest";
 
 const { QUORATE_SEED, QUORATE_NODES, QUORATE_LAYER, QUORATE_DURATION_MS } = process.env;
@@ -17,7 +17,7 @@ describe("the replay of a seed", () => {
     const result = await simulate({
       seed: Number(QUORATE_SEED ?? 1),
       nodes: Number(QUORATE_NODES ?? 5),
-      layer: QUORATE_LAYER === "raft" ? "raft" : "store",
+      layer: layers.find((layer) => layer === QUORATE_LAYER) ?? "store",
       durationMs: Number(QUORATE_DURATION_MS ?? 1_000),
       onLine: (line) => {
         if (QUORATE_SEED !== undefined) process.stdout.write(`${line}\n`);

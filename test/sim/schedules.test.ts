@@ -29,7 +29,11 @@ describe("a schedule as text", () => {
     [{ version: 2 }, /"version": 1, but has 2/],
     [{ seed: -1 }, /seed must be an integer from 0/],
     [{ nodes: 9 }, /nodes must be an integer from 1 to 7, but is 9/],
-    [{ layer: "disk" }, /layer must be "raft" or "store"/],
+    [{ layer: "disk" }, /layer must be "store" or "raft" or "core", but is "disk"/],
+    [
+      { layer: "core", faults: [{ atMs: 1, fault: { kind: "wipe", node: "a", forMs: 1 } }] },
+      /must have a kind of crash, .*, rot, but has "wipe"/,
+    ],
     [{ profile: { readShare: 2 } }, /profile: readShare must be a number from 0 to 1/],
     [{ profile: { wire: {} } }, /profile: wire must be an object whose minDelayMs is a number/],
     [

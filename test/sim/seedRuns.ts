@@ -14,11 +14,12 @@ export function seedOptions(seed: number): SimulationOptions {
 }
 
 /** What a failure prints: the violation, the last lines of the trace, and how to see all of it. */
-export function report(result: SimulationResult, layer: string): string {
-  const { seed, nodes, violations, lastLines } = result;
+export function report(result: SimulationResult): string {
+  const { seed, nodes, violations, lastLines, schedule } = result;
   const found = violations.map(({ invariant, sentence }) => `${invariant}: ${sentence}`);
   const replay =
-    `QUORATE_SEED=${seed} QUORATE_NODES=${nodes} QUORATE_LAYER=${layer} QUORATE_DURATION_MS=${durationMs} ` +
+    `QUORATE_SEED=${seed} QUORATE_NODES=${nodes} QUORATE_LAYER=${schedule.layer} ` +
+    `QUORATE_DURATION_MS=${schedule.durationMs} ` +
     "npx --yes pnpm@12 exec vitest run test/sim/replay.test.ts";
   return [...found, ...lastLines.slice(-40), "replay:", replay].join("\n");
 }
@@ -28,7 +29,7 @@ export function runSeeds(from: number, to: number): void {
     it(`seed ${seed} breaks nothing, and runs the same way twice`, { timeout: 120_000 }, async () => {
       const options = seedOptions(seed);
       const first = await simulate(options);
-      if (first.violations.length > 0) expect.fail(report(first, options.layer ?? "store"));
+      if (first.violations.length > 0) expect.fail(report(first));
       const second = await simulate(options);
       expect(second.traceHash).toBe(first.traceHash);
       expect(second.events).toBe(first.events);

@@ -94,7 +94,7 @@ export const optionTable: Readonly<Record<OptionName, OptionSpec>> = {
   join: taking("ADDRESSES", "join the running cluster of these members, in place of --peers"),
   json: flag("print JSON, one object a line"),
   "keys-only": flag("print keys without values"),
-  layer: taking("LAYER", "store (default): whole nodes; raft: nothing above Raft, faster"),
+  layer: taking("LAYER", "store (default): whole nodes; raft: nothing above Raft; core: the core alone"),
   learner: flag("with --join: be sent everything, and do not vote"),
   limit: taking("N", "pairs on a page, 1 to 10000 (default 1000)"),
   list: flag("show profiles, invariants and required marks, and run nothing"),

@@ -70,6 +70,7 @@ export { cutsBetween } from "./faults/partitions.ts";
 export { calmProfile, drawProfile, type Profile } from "./faults/profile.ts";
 export { invariants, notYet, requiredMarks, seedsForMarks } from "./invariants/catalogue.ts";
 export type { History, InvariantName, LivenessName, Violation } from "./invariants/history.ts";
+export { type Layer, layers } from "./layer.ts";
 export { type Core, chooseCore, coreOf } from "./liveness/core.ts";
 export { checkCore } from "./liveness/coreChecks.ts";
 export { restartAll, restartOne } from "./liveness/drills.ts";

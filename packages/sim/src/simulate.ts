@@ -13,7 +13,7 @@ import type { Violation } from "./invariants/history.ts";
 import { checkLiveness } from "./liveness/liveness.ts";
 import { checkRecovery } from "./liveness/recovery.ts";
 import { type Schedule, scheduleVersion } from "./schedule/schedule.ts";
-import { openSimulation, runFor, type Simulation, type WorldOptions } from "./simulation.ts";
+import { type FaultySimulation, openSimulation, runFor, type WorldOptions } from "./simulation.ts";
 import type { ScheduledOperation } from "./workload/operation.ts";
 import type { WorkloadStats } from "./workload/workload.ts";
 
@@ -22,6 +22,8 @@ export interface SimulationOptions extends WorldOptions {
   readonly durationMs?: number;
   /** The safety phase ends after so many events, if it does not before. */
   readonly maxEvents?: number;
+  /** Whether the liveness phase follows, in which the cluster has to come back. Default true. */
+  readonly recovers?: boolean;
 }
 
 export interface ReplayOptions extends Omit<WorldOptions, "seed" | "nodes" | "layer" | "profile"> {
@@ -65,7 +67,7 @@ export async function simulate(options: SimulationOptions | ReplayOptions): Prom
   const untilMs = world.timeline.nowMs + (settings.durationMs ?? 8_000);
   const enough = await runFor(simulation, untilMs - world.timeline.nowMs, () => world.events >= maxEvents);
   const durationMs = enough ? world.timeline.nowMs : untilMs;
-  const recovers = given?.recovers ?? true;
+  const recovers = settings.recovers ?? true;
   // A machine of somebody's own changes nothing of Raft's liveness, and its run should hold no more than was listed.
   const check = settings.machine === undefined ? checkLiveness : checkRecovery;
   if (history.violations.length === 0 && recovers) await check(simulation);
@@ -80,23 +82,23 @@ export async function simulate(options: SimulationOptions | ReplayOptions): Prom
 function settingsOf(options: SimulationOptions | ReplayOptions): SimulationOptions {
   if (!("schedule" in options)) return options;
   const { schedule, ...rest } = options;
-  const { seed, nodes, layer, profile, durationMs, operations } = schedule;
+  const { seed, nodes, layer, profile, durationMs, recovers = true, operations } = schedule;
   if (rest.machine === undefined && operations?.some(({ operation }) => operation.kind === "command")) {
     throw new QuorateError(
       "INVALID_OPTIONS",
       "The schedule holds commands for a machine of its own: give that machine along with it, { schedule, machine }.",
     );
   }
-  return { linearizability: "always", ...rest, seed, nodes, layer, profile, durationMs };
+  return { linearizability: "always", ...rest, seed, nodes, layer, profile, durationMs, recovers };
 }
 
-function arrangeFaults({ world, nemesis }: Simulation, { faults }: Schedule): void {
+function arrangeFaults({ world, nemesis }: FaultySimulation, { faults }: Schedule): void {
   for (const { atMs, fault } of faults) {
     world.timeline.script(0, atMs - world.timeline.nowMs, () => nemesis.strike(fault));
   }
 }
 
-function drawFaults({ world, cluster, nemesis, profile }: Simulation): void {
+function drawFaults({ world, cluster, nemesis, profile }: FaultySimulation): void {
   const chance = world.chance("faults");
   const next = (): void => {
     world.timeline.script(0, chance.exponential(profile.meanFaultGapMs), () => {
@@ -110,7 +112,7 @@ function drawFaults({ world, cluster, nemesis, profile }: Simulation): void {
 }
 
 function arrangeOperations(
-  { world, workload, nemesis }: Simulation,
+  { world, workload, nemesis }: FaultySimulation,
   given: readonly ScheduledOperation[],
   performed: ScheduledOperation[],
 ): void {
@@ -124,7 +126,7 @@ function arrangeOperations(
 }
 
 function drawOperations(
-  { world, workload, nemesis, profile }: Simulation,
+  { world, workload, nemesis, profile }: FaultySimulation,
   performed: ScheduledOperation[],
 ): void {
   const chance = world.chance("workload pace");
@@ -143,7 +145,7 @@ function drawOperations(
 }
 
 function resultOf(
-  simulation: Simulation,
+  simulation: FaultySimulation,
   schedule: Schedule & { readonly profile: Profile },
 ): Omit<SimulationResult, "checkedOperations"> {
   const { world, history, workload } = simulation;

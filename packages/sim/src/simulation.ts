@@ -3,13 +3,17 @@
  * scenarios drive theirs by hand.
  */
 import { QuorateError } from "@quorate/raft";
-import { type Assembly, machineAssembly, raftAssembly, storeAssembly } from "./cluster/assembly.ts";
+import { machineAssembly, raftAssembly, storeAssembly } from "./cluster/assembly.ts";
 import { SimulatedCluster } from "./cluster/cluster.ts";
+import { CoreCluster } from "./core/coreCluster.ts";
+import { coreProfile } from "./core/coreFaults.ts";
+import { CoreWorkload } from "./core/coreWorkload.ts";
 import type { FaultyCluster } from "./faults/faultyCluster.ts";
 import { Nemesis } from "./faults/nemesis.ts";
 import { drawProfile, type Profile } from "./faults/profile.ts";
 import { Checks } from "./invariants/checks.ts";
 import { History } from "./invariants/history.ts";
+import type { Layer } from "./layer.ts";
 import type { MachineUnderTest } from "./machine/machineUnderTest.ts";
 import { Replicas } from "./machine/replicas.ts";
 import { calmWire } from "./network/paths.ts";
@@ -28,9 +32,10 @@ export interface WorldOptions {
   readonly nodes: number;
   /**
    * `store` (default): the whole node with its store, server and clients. `raft`: the runtime, log and links with
-   * nothing above Raft, which is faster.
+   * nothing above Raft, which is faster. `core`: the bare cores over a simulated wire and disk of their own, without a
+   * byte or a promise, which is faster by far.
    */
-  readonly layer?: "raft" | "store";
+  readonly layer?: Layer;
   /** A state machine of yours in place of the layer's own; the layer is then `raft`. */
   readonly machine?: MachineUnderTest;
   /** Overrides what the seed would draw. */
@@ -61,50 +66,74 @@ export interface Simulation<Cluster extends FaultyCluster = SimulatedCluster> {
 /** Whatever runs on its hosts. */
 export type FaultySimulation = Simulation<FaultyCluster>;
 
-export function openSimulation(options: WorldOptions): Simulation {
-  const { seed, nodes, keptLines = 200, onLine } = options;
-  const world = new World(seed, { keptLines, ...(onLine === undefined ? {} : { onLine }) });
-  const profile: Profile = { ...drawProfile(world.chance("profile")), ...options.profile };
+export function openSimulation(
+  options: WorldOptions & { readonly layer?: Exclude<Layer, "core"> },
+): Simulation;
+export function openSimulation(options: WorldOptions): FaultySimulation;
+export function openSimulation(options: WorldOptions): FaultySimulation {
+  const { seed, layer, keptLines = 200, onLine } = options;
+  const followsPromises = layer !== "core";
+  const world = new World(seed, { keptLines, followsPromises, ...(onLine === undefined ? {} : { onLine }) });
+  const drawn: Profile = { ...drawProfile(world.chance("profile")), ...options.profile };
+  const profile = layer === "core" ? coreProfile(drawn) : drawn;
   const history = new History(world.timeline, world.trace);
-  const { assembly, workloadOf } = occupantsOf(options, profile, history);
-  const cluster = new SimulatedCluster(world, new Checks(history), nodes, assembly);
+  const checks = new Checks(history);
+  const { machine } = options;
+  const { cluster, workload } =
+    machine === undefined
+      ? populate(world, checks, options, profile)
+      : populateWith(machine, world, checks, options, profile);
   world.paths.temper = { ...calmWire, ...profile.wire };
   for (const host of cluster.hosts) host.temper.meanLatencyMs = profile.meanDiskLatencyMs;
   const nemesis = new Nemesis(cluster, profile.meanDiskLatencyMs);
-  const workload = workloadOf(cluster);
   const simulation = { world, cluster, history, nemesis, workload, profile };
   options.recorder?.attach(simulation);
   return simulation;
 }
 
-interface Occupants {
-  readonly assembly: Assembly;
-  readonly workloadOf: (cluster: SimulatedCluster) => Workload;
+type Population = Pick<FaultySimulation, "cluster" | "workload">;
+
+/** The hosts with what runs on them, and the clients that know how to speak to it. */
+function populate(
+  world: World,
+  checks: Checks,
+  given: WorldOptions,
+  { options, readShare }: Profile,
+): Population {
+  const { nodes, layer = "store" } = given;
+  switch (layer) {
+    case "store": {
+      const cluster = new SimulatedCluster(world, checks, nodes, storeAssembly(options));
+      return { cluster, workload: new StoreWorkload(cluster, readShare, recordedOf(given, cluster)) };
+    }
+    case "raft": {
+      const cluster = new SimulatedCluster(world, checks, nodes, raftAssembly(options));
+      return { cluster, workload: new SerialWorkload(cluster, readShare) };
+    }
+    case "core": {
+      const cluster = new CoreCluster(world, checks, nodes, options);
+      return { cluster, workload: new CoreWorkload(cluster, readShare) };
+    }
+  }
 }
 
-/** What runs on the hosts, and the clients that know how to speak to it. */
-function occupantsOf(given: WorldOptions, profile: Profile, history: History): Occupants {
-  const { layer, machine } = given;
-  const { options, readShare } = profile;
-  if (machine !== undefined) {
-    if (layer === "store") {
-      throw new QuorateError(
-        "INVALID_OPTIONS",
-        'A machine of yours takes the place of the store: leave layer out, or say layer: "raft".',
-      );
-    }
-    const replicas = new Replicas(machine, history);
-    return {
-      assembly: machineAssembly(options, replicas),
-      workloadOf: (cluster) => new CommandWorkload(cluster, machine, replicas),
-    };
+/** A machine of the user's, and clients that send it commands. */
+function populateWith(
+  machine: MachineUnderTest,
+  world: World,
+  checks: Checks,
+  { nodes, layer }: WorldOptions,
+  { options }: Profile,
+): Population {
+  if (layer === "store" || layer === "core") {
+    throw new QuorateError(
+      "INVALID_OPTIONS",
+      `A machine of yours runs on the layer "raft", not "${layer}": leave layer out, or say layer: "raft".`,
+    );
   }
-  return layer === "raft"
-    ? { assembly: raftAssembly(options), workloadOf: (cluster) => new SerialWorkload(cluster, readShare) }
-    : {
-        assembly: storeAssembly(options),
-        workloadOf: (cluster) => new StoreWorkload(cluster, readShare, recordedOf(given, cluster)),
-      };
+  const replicas = new Replicas(machine, checks.history);
+  const cluster = new SimulatedCluster(world, checks, nodes, machineAssembly(options, replicas));
+  return { cluster, workload: new CommandWorkload(cluster, machine, replicas) };
 }
 
 /** A second opinion, on samples: by default the seed decides whether the checker looks at a run. */

@@ -1,5 +1,5 @@
 /** What `quorate sim` was asked to do, checked. */
-import type { ProfileName } from "@quorate/sim";
+import type { Layer, ProfileName } from "@quorate/sim";
 import type { GivenOptions } from "../arguments.ts";
 import type { OptionName } from "../commandTable.ts";
 import { durationOption, integerOption, textOption } from "../optionValues.ts";
@@ -10,7 +10,7 @@ export interface SimOptions {
   readonly to: number;
   readonly nodes: number;
   readonly profile: ProfileName;
-  readonly layer: "raft" | "store";
+  readonly layer: Layer;
   readonly durationMs: number;
   readonly maxEvents: number | undefined;
   readonly replay: string | undefined;
@@ -42,7 +42,7 @@ export function simOptions(options: GivenOptions, profiles: readonly ProfileName
     to,
     nodes: Number(oneOf(options, "nodes", ["3", "5", "7"]) ?? 5),
     profile: oneOf(options, "profile", profiles) ?? "swarm",
-    layer: oneOf(options, "layer", ["store", "raft"]) ?? "store",
+    layer: oneOf(options, "layer", ["store", "raft", "core"]) ?? "store",
     durationMs: durationOption(options, "time") ?? 8_000,
     maxEvents: integerOption(options, "events", { from: 1, to: 1_000_000_000 }),
     replay: textOption(options, "replay"),

@@ -15,6 +15,7 @@ import type { Chance } from "../world/chance.ts";
 import type { SimulatedProcess } from "../world/process.ts";
 import type { World } from "../world/world.ts";
 import type { Assembly, RunningNode } from "./assembly.ts";
+import { sentenceOf } from "./sentenceOf.ts";
 
 export class SimulatedHost implements FaultyHost {
   readonly name: NodeId;
@@ -124,7 +125,7 @@ export class SimulatedCluster implements FaultyCluster {
   /** The member speaks as of now: called by the assembly when the log is open. */
   opened(host: SimulatedHost, log: LogStore): MemberHistory {
     const member = `${log.identity.nodeId}.${log.identity.incarnation}` as MemberHistory["member"];
-    host.member = this.checks.opened(log, member, host.damage !== "none");
+    host.member = this.checks.opened(log.standing, member, host.damage !== "none");
     return host.member;
   }
 
@@ -208,11 +209,4 @@ export class SimulatedCluster implements FaultyCluster {
     process.kill();
     this.world.network.processEnded(process, false);
   }
-}
-
-/** Without the call stack: that names places in the caller's code, and the trace must not depend on them. */
-function sentenceOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const code = "code" in error ? `${String(error.code)}: ` : "";
-  return `${code}${error.message}`;
 }

@@ -32,7 +32,7 @@ export interface DiskWorld {
   readonly chance: Chance;
 }
 
-class InputOutputError extends Error {
+export class InputOutputError extends Error {
   readonly code = "EIO";
 
   constructor(what: string) {

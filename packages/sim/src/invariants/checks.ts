@@ -6,7 +6,15 @@
  *
  * Costs are O(1) an event, amortised over entries. Must not change what it is shown.
  */
-import type { Entry, LogStore, MemberId, StateMachine, Transport } from "@quorate/raft";
+import type {
+  Entry,
+  LogStore,
+  MemberId,
+  PeerMessage,
+  Standing,
+  StateMachine,
+  Transport,
+} from "@quorate/raft";
 import type { CoreObserver } from "@quorate/raft/internal";
 import { Application } from "./application.ts";
 import { checkCommit } from "./commits.ts";
@@ -27,13 +35,13 @@ export class Checks {
   }
 
   /** A process of this member has opened its log. */
-  opened(log: LogStore, member: MemberId, isDamaged: boolean): MemberHistory {
+  opened(standing: Standing, member: MemberId, isDamaged: boolean): MemberHistory {
     const known = this.history.of(member);
-    reopened(this.history, known, log.standing, isDamaged);
+    reopened(this.history, known, standing, isDamaged);
     known.state = undefined;
     known.seenTerm = known.term;
     known.seenRole = "follower";
-    known.isBorn = log.standing.kind === "born";
+    known.isBorn = standing.kind === "born";
     known.matches.clear();
     known.seenCommit = 0;
     known.appliedIndex = 0;
@@ -101,15 +109,17 @@ export class Checks {
       start: (handlers) => inner.start(handlers),
       setPeers: (peers) => inner.setPeers(peers),
       send: (to, messages) => {
-        const { observer } = this.history.trace;
-        for (const message of messages) {
-          checkSending(this.history, member, to, message);
-          observer?.sent(member.member, to, message);
-        }
+        for (const message of messages) this.sending(member, to, message);
         inner.send(to, messages);
       },
       close: () => inner.close(),
     };
+  }
+
+  /** A message leaves, whatever becomes of it. */
+  sending(member: MemberHistory, to: MemberId, message: PeerMessage): void {
+    checkSending(this.history, member, to, message);
+    this.history.trace.observer?.sent(member.member, to, message);
   }
 
   machine<Result>(inner: StateMachine<Result>, member: MemberHistory): StateMachine<Result> {

@@ -18,6 +18,8 @@ export async function checkCore(simulation: FaultySimulation, core: Core): Promi
   await checkDeafLeaders(simulation, core);
   if (history.violations.length > 0) return;
   const hosts = sound(core.hosts);
+  // Connections that healing resets, and a leader that was just cut off, still cost an election.
+  await runFor(simulation, timeoutsMs(simulation, 1));
   const leaderWithinMs = boundMs(simulation, 10);
   if (!(await runFor(simulation, leaderWithinMs, () => areLed(simulation, hosts)))) {
     stuck(simulation, core, "L1 stable leader", `has no leader that all follow after ${leaderWithinMs} ms`);

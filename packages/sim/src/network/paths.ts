@@ -171,6 +171,11 @@ export class Paths {
     return this.temper.swapping > 0 && this.chance.happens(this.temper.swapping);
   }
 
+  /** Whether this frame is damaged on the way, where no bytes of it are simulated. */
+  damages(): boolean {
+    return this.temper.corruption > 0 && this.chance.happens(this.temper.corruption);
+  }
+
   /** The frame as it comes out, where it is damaged on the way; undefined: as it went in. */
   damaged(sealed: () => Uint8Array): Uint8Array | undefined {
     const { corruption } = this.temper;

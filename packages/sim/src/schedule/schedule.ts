@@ -6,6 +6,7 @@
  */
 import type { ScheduledFault } from "../faults/fault.ts";
 import type { Profile } from "../faults/profile.ts";
+import type { Layer } from "../layer.ts";
 import type { ScheduledOperation } from "../workload/operation.ts";
 
 export const scheduleVersion = 1;
@@ -16,7 +17,7 @@ export interface Schedule {
   readonly seed: number;
   /** 1 to 7; their names are a, b, c … */
   readonly nodes: number;
-  readonly layer: "raft" | "store";
+  readonly layer: Layer;
   /** What is left out is drawn from the seed. */
   readonly profile: Partial<Profile>;
   /** Virtual time of the safety phase, from the start of the nodes. */

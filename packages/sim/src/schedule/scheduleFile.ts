@@ -3,6 +3,9 @@
  * people edit these files. Must import nothing that touches a disk: the text is all there is here.
  */
 import { QuorateError } from "@quorate/raft";
+import { strikesCores } from "../core/coreFaults.ts";
+import type { FaultKind } from "../faults/fault.ts";
+import { layers } from "../layer.ts";
 import { type Schedule, scheduleVersion } from "./schedule.ts";
 import { type Check, faultChecks, operationChecks, profileChecks } from "./scheduleFields.ts";
 
@@ -41,15 +44,20 @@ export function readSchedule(text: string, where: string = "the schedule"): Sche
   bounded("seed", 0, 0xffff_ffff);
   bounded("nodes", 1, 7);
   bounded("durationMs", 0, 86_400_000, false);
-  if (value.layer !== "raft" && value.layer !== "store") {
-    throw refusal(where, `: layer must be "raft" or "store", but is ${JSON.stringify(value.layer)}`);
+  const { layer } = value;
+  if (!layers.some((known) => known === layer)) {
+    const known = layers.map((name) => `"${name}"`).join(" or ");
+    throw refusal(where, `: layer must be ${known}, but is ${JSON.stringify(layer)}`);
   }
   if (value.recovers !== undefined && typeof value.recovers !== "boolean") {
     throw refusal(where, ": recovers must be true or false");
   }
   checkFields(value.profile, {}, profileChecks, `${where}: profile`);
   const names = Array.from({ length: value.nodes as number }, (_, at) => String.fromCharCode(97 + at));
-  checkEvents(value.faults, "fault", faultChecks(names), `${where}: faults`);
+  const faults = Object.entries(faultChecks(names)).filter(
+    ([kind]) => layer !== "core" || strikesCores(kind as FaultKind),
+  );
+  checkEvents(value.faults, "fault", Object.fromEntries(faults), `${where}: faults`);
   if (value.operations !== undefined) {
     checkEvents(value.operations, "operation", operationChecks(names), `${where}: operations`);
   }

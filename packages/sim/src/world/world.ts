@@ -26,13 +26,24 @@ export class World {
   readonly network: SimulatedNetwork;
   /** Events that have happened. */
   events = 0;
+  /**
+   * Whether any event may settle promises, which are then followed before the next one. Off where nothing makes any
+   * (bare cores): there only an event that says so by `settlesPromises`.
+   */
+  readonly followsPromises: boolean;
+  settlesPromises = false;
   private readonly origins: Chance;
 
   constructor(
     seed: number,
-    options: { readonly keptLines: number; readonly onLine?: (line: string) => void },
+    options: {
+      readonly keptLines: number;
+      readonly onLine?: (line: string) => void;
+      readonly followsPromises?: boolean;
+    },
   ) {
     this.seed = seed;
+    this.followsPromises = options.followsPromises ?? true;
     this.trace = new Trace(this.timeline, options.keptLines, options.onLine);
     this.paths = new Paths(this.chance("network"));
     this.network = new SimulatedNetwork(this);
@@ -53,14 +64,18 @@ export class World {
     return new Promise((resolve, reject) => {
       const next = (): void => {
         try {
-          const run = isDone() ? undefined : this.timeline.next(untilMs);
-          if (run === undefined) {
-            resolve();
-            return;
-          }
-          this.events += 1;
-          run();
-          afterPromises(this.events % eventsBetweenMacrotasks === 0, next);
+          let run: (() => void) | undefined;
+          do {
+            run = isDone() ? undefined : this.timeline.next(untilMs);
+            if (run === undefined) {
+              resolve();
+              return;
+            }
+            this.events += 1;
+            run();
+          } while (this.isAtOnce());
+          this.settlesPromises = false;
+          afterPromises(this.isMacrotaskDue(), next);
         } catch (error) {
           reject(error);
         }
@@ -68,6 +83,15 @@ export class World {
       // What the caller has begun belongs to this moment, not to that of the next event.
       nextMacrotask(next);
     });
+  }
+
+  /** Whether the next event may follow without a look at promises. */
+  private isAtOnce(): boolean {
+    return !this.followsPromises && !this.settlesPromises && !this.isMacrotaskDue();
+  }
+
+  private isMacrotaskDue(): boolean {
+    return this.events % eventsBetweenMacrotasks === 0;
   }
 }
 
