@@ -60,7 +60,6 @@ export const requiredMarks: readonly string[] = [
   "core restarted at once",
   "crash with a write in flight",
   "data loss detected",
-  "down outside of the core",
   "election lost",
   "fast failover",
   "fault clientCut",
