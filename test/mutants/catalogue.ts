@@ -35,7 +35,7 @@ export const mutants: readonly Mutant[] = [
     file: `${core}/outbox.ts`,
     find: 'return message.kind === "voteRequest" || (message.kind === "voteResponse" && message.granted);',
     replace: "return message.term < 0;",
-    killedBy: { kind: "seed", seed: 12, nodes: 5, layer: "raft", durationMs: 4_000 },
+    killedBy: { kind: "seed", seed: 1, nodes: 5, layer: "raft", durationMs: 4_000 },
     as: ["persisted before sent"],
   },
   {
@@ -43,7 +43,7 @@ export const mutants: readonly Mutant[] = [
     file: `${core}/commit.ts`,
     find: "if (index <= state.commitIndex || termAt(state.log, index) !== state.currentTerm) return;",
     replace: "if (index <= state.commitIndex || termAt(state.log, index) === undefined) return;",
-    killedBy: { kind: "seed", seed: 1, nodes: 5, layer: "raft", durationMs: 4_000 },
+    killedBy: { kind: "seed", seed: 3, nodes: 5, layer: "raft", durationMs: 4_000 },
     as: ["commit rule"],
   },
   {
@@ -66,7 +66,7 @@ export const mutants: readonly Mutant[] = [
   if (first === undefined) return;
   if (first.index <= log.lastIndex) {
     invariant(commitIndex >= 0 || isHeld(state, first), `,
-    killedBy: { kind: "seed", seed: 3, nodes: 5, layer: "raft", durationMs: 4_000 },
+    killedBy: { kind: "seed", seed: 1, nodes: 3, layer: "raft", durationMs: 4_000 },
     // A cut below the commit index is noticed at once; the core's own invariants may come first, and stop the node.
     as: ["commit agreement", "index order", "no unexpected stop"],
   },

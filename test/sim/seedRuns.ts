@@ -8,9 +8,9 @@ import { expect, it } from "vitest";
 /** How long the safety phase of a seed is here, in virtual time. */
 const durationMs = 4_000;
 
-export function seedOptions(seed: number): SimulationOptions {
+export function seedOptions(seed: number, nodes: number = 5): SimulationOptions {
   // Mostly the whole node; every fourth seed the bare runtime, whose smaller machine shows Raft's own order.
-  return { seed, nodes: 5, layer: seed % 4 === 0 ? "raft" : "store", durationMs };
+  return { seed, nodes, layer: seed % 4 === 0 ? "raft" : "store", durationMs };
 }
 
 /** What a failure prints: the violation, the last lines of the trace, and how to see all of it. */
@@ -24,10 +24,10 @@ export function report(result: SimulationResult): string {
   return [...found, ...lastLines.slice(-40), "replay:", replay].join("\n");
 }
 
-export function runSeeds(from: number, to: number): void {
+export function runSeeds(from: number, to: number, nodes: number = 5): void {
   for (let seed = from; seed <= to; seed += 1) {
     it(`seed ${seed} breaks nothing, and runs the same way twice`, { timeout: 120_000 }, async () => {
-      const options = seedOptions(seed);
+      const options = seedOptions(seed, nodes);
       const first = await simulate(options);
       if (first.violations.length > 0) expect.fail(report(first));
       const second = await simulate(options);

@@ -84,6 +84,8 @@ export function openSimulation(options: WorldOptions): FaultySimulation {
       ? populate(world, checks, options, profile)
       : populateWith(machine, world, checks, options, profile);
   world.paths.temper = { ...calmWire, ...profile.wire };
+  const clocks = world.chance("clock rates");
+  for (const host of cluster.hosts) host.clockRate += (profile.clockDrift ?? 0) * (2 * clocks.fraction() - 1);
   for (const host of cluster.hosts) host.temper.meanLatencyMs = profile.meanDiskLatencyMs;
   const nemesis = new Nemesis(cluster, profile.meanDiskLatencyMs);
   const simulation = { world, cluster, history, nemesis, workload, profile };

@@ -97,7 +97,7 @@ async function startBare<Result>(
     machine: wrapped(member),
     clock,
     random,
-    options,
+    options: { ...options, ...host.timeouts },
     logger,
     observer: cluster.checks.observer(host.name, member),
   });
@@ -165,7 +165,13 @@ export function storeAssembly(options: RaftOptions): Assembly {
           id: host.name,
           listen: host.address,
           peers: cluster.peers,
-          raft: { heartbeatMs: 50, electionTimeoutMinMs: 150, electionTimeoutMaxMs: 300, ...options },
+          raft: {
+            heartbeatMs: 50,
+            electionTimeoutMinMs: 150,
+            electionTimeoutMaxMs: 300,
+            ...options,
+            ...host.timeouts,
+          },
           client: { requestTimeoutMs: 2_000, sessionTtlMs: 5_000, session: true },
           pid: host.starts,
         },

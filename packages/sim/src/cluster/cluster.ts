@@ -4,9 +4,9 @@
  * Here is what can be done to it: crash, restart, pause, resume, wipe, roll back. What runs in a process is decided by
  * an `Assembly` (assembly.ts). A node that stops by itself without a fault that explains it is a violation.
  */
-import type { LogStore, NodeId } from "@quorate/raft";
+import type { LogStore, NodeId, RaftOptions } from "@quorate/raft";
 import { type DirectoryCopy, SimulatedDirectory } from "../disk/directory.ts";
-import type { DiskTemper } from "../disk/stores.ts";
+import { calmTemper, type DiskTemper } from "../disk/stores.ts";
 import type { Damage, FaultyCluster, FaultyHost } from "../faults/faultyCluster.ts";
 import type { Checks } from "../invariants/checks.ts";
 import type { MemberHistory } from "../invariants/history.ts";
@@ -20,8 +20,12 @@ import { sentenceOf } from "./sentenceOf.ts";
 export class SimulatedHost implements FaultyHost {
   readonly name: NodeId;
   readonly address: string;
-  readonly directory: SimulatedDirectory;
-  readonly temper: DiskTemper = { meanLatencyMs: 0.5, hangsUntilMs: 0, failsNext: false };
+  /** Its own one, but while it has that of another node. */
+  directory: SimulatedDirectory;
+  readonly temper: DiskTemper = calmTemper(0.5);
+  clockRate = 1;
+  timeouts: RaftOptions = {};
+  doomOfNextStart: FaultyHost["doomOfNextStart"];
   process: SimulatedProcess | undefined;
   /** Set once its process has come up. */
   running: RunningNode | undefined;
@@ -32,11 +36,24 @@ export class SimulatedHost implements FaultyHost {
   stopReason: string | undefined;
   /** A write was made to fail since the last start. */
   diskFailed = false;
+  isCopyStarted = false;
+  /** Of this start, once it is open. */
+  log: LogStore | undefined;
+  private readonly ownDirectory: SimulatedDirectory;
 
   constructor(name: NodeId, chance: Chance) {
     this.name = name;
     this.address = addressOf(name);
-    this.directory = new SimulatedDirectory(chance);
+    this.ownDirectory = new SimulatedDirectory(chance);
+    this.directory = this.ownDirectory;
+  }
+
+  get isForeign(): boolean {
+    return this.directory !== this.ownDirectory;
+  }
+
+  giveBack(): void {
+    this.directory = this.ownDirectory;
   }
 
   get isUp(): boolean {
@@ -97,16 +114,24 @@ export class SimulatedCluster implements FaultyCluster {
   }
 
   start(host: SimulatedHost): void {
-    if (host.isUp) return;
+    // An older copy is started once: each start makes it look newer, and only what others have seen tells its age.
+    if (host.isUp || (host.damage === "rolledBack" && host.isCopyStarted && host.stopReason === undefined))
+      return;
+    host.isCopyStarted = host.damage === "rolledBack";
     host.starts += 1;
     host.stopReason = undefined;
     host.diskFailed = false;
     host.temper.failsNext = false;
     this.world.trace.observer?.ended("down", host.name);
     const process = this.world.process(host.name);
+    process.clock.setRate(host.clockRate);
     host.process = process;
+    host.log = undefined;
     this.world.trace.note(host.name, `process starts for the ${host.starts}. time`);
     process.atDeath(() => this.ended(host));
+    const doom = host.doomOfNextStart;
+    host.doomOfNextStart = undefined;
+    if (doom !== undefined) process.doomAt(doom.calls, doom.strike);
     this.world.timeline.schedule(0, process, () => {
       this.assembly.start(this, host, process).then(
         (running) => {
@@ -125,6 +150,9 @@ export class SimulatedCluster implements FaultyCluster {
   /** The member speaks as of now: called by the assembly when the log is open. */
   opened(host: SimulatedHost, log: LogStore): MemberHistory {
     const member = `${log.identity.nodeId}.${log.identity.incarnation}` as MemberHistory["member"];
+    if (host.isForeign)
+      this.checks.history.fail("identity", `${host.name} opened the directory of ${member}`);
+    host.log = log;
     host.member = this.checks.opened(log.standing, member, host.damage !== "none");
     return host.member;
   }
@@ -140,12 +168,13 @@ export class SimulatedCluster implements FaultyCluster {
     this.world.network.processEnded(process, isSilent);
   }
 
-  pause(host: SimulatedHost): void {
+  pause(host: SimulatedHost, isSuspended: boolean = false): void {
     if (!host.isUp || host.isPaused) return;
     if (host.member?.state?.role === "leader") this.checks.history.mark("leader paused");
-    this.world.trace.note(host.name, "paused");
+    this.world.trace.note(host.name, isSuspended ? "suspended" : "paused");
     this.world.trace.observer?.began("paused", host.name);
-    host.process?.pause();
+    if (isSuspended) host.process?.suspend();
+    else host.process?.pause();
   }
 
   resume(host: SimulatedHost, timersFirst: boolean): void {
@@ -164,6 +193,38 @@ export class SimulatedCluster implements FaultyCluster {
 
   copy(host: SimulatedHost): DirectoryCopy {
     return host.directory.copy();
+  }
+
+  keepCopy(host: SimulatedHost): () => void {
+    const copy = this.copy(host);
+    return () => this.rollBack(host, copy);
+  }
+
+  isKnownToAll(host: SimulatedHost): boolean {
+    const { log } = host;
+    if (log === undefined) return false;
+    const member = `${log.identity.nodeId}.${log.identity.incarnation}` as MemberHistory["member"];
+    return this.hosts.every((other) => {
+      if (other === host) return true;
+      const isIdle = other.isUp && !other.isPaused && !other.directory.hasWriteInFlight;
+      return isIdle && (other.log?.seen.get(member)?.boot ?? 0) >= log.boot;
+    });
+  }
+
+  lend(host: SimulatedHost, other: SimulatedHost): void {
+    this.crash(host, false);
+    this.world.trace.note(host.name, `gets a copy of the directory of ${other.name}`);
+    host.directory = new SimulatedDirectory(this.diskChance);
+    host.directory.restore(other.directory.copy());
+  }
+
+  giveBack(host: SimulatedHost): void {
+    if (!host.isForeign) return;
+    const isRefused = host.stopReason?.startsWith("WRONG_DIRECTORY") === true;
+    if (isRefused) this.checks.history.mark("another node's directory refused");
+    this.crash(host, false);
+    this.world.trace.note(host.name, "gets its own directory back");
+    host.giveBack();
   }
 
   rollBack(host: SimulatedHost, copy: DirectoryCopy): void {
@@ -194,6 +255,7 @@ export class SimulatedCluster implements FaultyCluster {
   private ended(host: SimulatedHost): void {
     if (host.member !== undefined) this.checks.ended(host.member);
     host.running = undefined;
+    this.world.trace.observer?.ended("starved", host.name);
     this.world.trace.observer?.ended("paused", host.name);
     this.world.trace.observer?.began("down", host.name);
   }
@@ -202,7 +264,13 @@ export class SimulatedCluster implements FaultyCluster {
     if (!process.isAlive) return;
     this.world.trace.note(host.name, `process exits: ${reason}`);
     host.stopReason = reason;
-    const isExplained = host.diskFailed || host.damage !== "none" || reason === "closed";
+    if (host.damage === "rolledBack") this.checks.history.mark("older directory refused");
+    const isExplained =
+      host.diskFailed ||
+      host.temper.isFull ||
+      host.isForeign ||
+      host.damage !== "none" ||
+      reason === "closed";
     if (!isExplained) {
       this.checks.history.fail("no unexpected stop", `${host.name} stopped by itself: ${reason}`);
     }

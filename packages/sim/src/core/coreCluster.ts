@@ -15,7 +15,7 @@ import {
 } from "@quorate/raft";
 import { coreOptions, resolveRaftOptions } from "@quorate/raft/internal";
 import { sentenceOf } from "../cluster/sentenceOf.ts";
-import { type DiskTemper, InputOutputError } from "../disk/stores.ts";
+import { calmTemper, DiskError, type DiskTemper } from "../disk/stores.ts";
 import type { Damage, FaultyCluster, FaultyHost } from "../faults/faultyCluster.ts";
 import type { Checks } from "../invariants/checks.ts";
 import type { MemberHistory } from "../invariants/history.ts";
@@ -35,7 +35,11 @@ export class CoreHost implements FaultyHost, WireEnd {
   readonly memberId: MemberId;
   readonly at: number;
   readonly directory: CoreDirectory;
-  readonly temper: DiskTemper = { meanLatencyMs: 0.5, hangsUntilMs: 0, failsNext: false };
+  readonly temper: DiskTemper = calmTemper(0.5);
+  clockRate = 1;
+  timeouts: FaultyHost["timeouts"] = {};
+  doomOfNextStart: FaultyHost["doomOfNextStart"];
+  readonly isForeign = false;
   process: SimulatedProcess | undefined;
   running: CoreNode | undefined;
   member: MemberHistory | undefined;
@@ -175,6 +179,20 @@ export class CoreCluster implements FaultyCluster {
     throw new Error(`${host.name} has no directory to wipe: birth is no part of the core`);
   }
 
+  lend(host: CoreHost): void {
+    throw new Error(`${host.name} has no directory to lend: identity is no part of the core`);
+  }
+
+  giveBack(): void {}
+
+  keepCopy(host: CoreHost): () => void {
+    throw new Error(`${host.name} has no directory to copy: identity is no part of the core`);
+  }
+
+  isKnownToAll(): boolean {
+    return false;
+  }
+
   transfer(host: CoreHost, target: string | undefined): void {
     host.running?.transfer(target === undefined ? undefined : memberId(target as NodeId, incarnation));
   }
@@ -207,7 +225,7 @@ export class CoreCluster implements FaultyCluster {
     const reason = sentenceOf(error);
     this.world.trace.note(host.name, `process exits: ${reason}`);
     host.stopReason = reason;
-    if (!(error instanceof InputOutputError)) {
+    if (!(error instanceof DiskError)) {
       this.checks.history.fail("no unexpected stop", `${host.name} stopped by itself: ${reason}`);
     }
     process.kill();

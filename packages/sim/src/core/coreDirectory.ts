@@ -49,6 +49,10 @@ export class CoreDirectory {
   }
 
   /** What `rot` counts: a batch holds one entry here. */
+  get isEmpty(): boolean {
+    return this.batchCount === 0;
+  }
+
   get batchCount(): number {
     return this.entries.length;
   }

@@ -18,6 +18,17 @@ const strikes: Readonly<Record<FaultKind, boolean>> = {
   hangingDisk: true,
   diskError: true,
   rot: true,
+  // Ports, options, clocks and identities of processes are those of whole nodes.
+  crashAtCall: false,
+  starvation: false,
+  changedTimeouts: false,
+  clockRate: false,
+  clockLeap: false,
+  suspend: false,
+  fullDisk: false,
+  slowReads: false,
+  foreignDisk: false,
+  olderDisk: false,
   // Who comes back without a directory has to be born again, and birth is no part of the core.
   wipe: false,
 };

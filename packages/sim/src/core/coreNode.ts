@@ -26,7 +26,7 @@ import {
 } from "@quorate/raft";
 import type { CoreObserver } from "@quorate/raft/internal";
 import { encodeSerial, type ListMachine, listMachine } from "../cluster/listMachine.ts";
-import { type DiskTemper, InputOutputError } from "../disk/stores.ts";
+import { DiskError, type DiskTemper } from "../disk/stores.ts";
 import type { Checks } from "../invariants/checks.ts";
 import { writeDurable, writeStarted } from "../invariants/disk.ts";
 import type { MemberHistory } from "../invariants/history.ts";
@@ -184,7 +184,7 @@ export class CoreNode {
       if (temper.failsNext) {
         temper.failsNext = false;
         world.trace.note(this.ports.end.name, "disk: a write fails with EIO");
-        failed(new InputOutputError("write"));
+        failed(new DiskError("EIO", "write"));
         return;
       }
       directory.finish();

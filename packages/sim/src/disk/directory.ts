@@ -24,6 +24,9 @@ export interface SlotWrite {
 
 export const slotBytes = 4_096;
 
+/** Far less than a sector, so that a record of a few hundred bytes has several. */
+const pieceBytes = 32;
+
 /** A slot's bytes are never written to once they are there: what is whole is taken as it is. */
 function wholeSlot(content: Uint8Array): Uint8Array {
   if (content.length === slotBytes) return content;
@@ -137,7 +140,7 @@ export class SimulatedDirectory {
     const write = this.slotInFlight;
     if (write === undefined) return;
     this.slotInFlight = undefined;
-    const kind = this.chance.below(4);
+    const kind = this.chance.below(5);
     if (kind === 0) return;
     const whole = wholeSlot(write.content);
     if (kind === 1) {
@@ -145,10 +148,17 @@ export class SimulatedDirectory {
       return;
     }
     const old = this.slots?.[write.slot] ?? new Uint8Array(slotBytes);
-    const cut = this.chance.below(write.content.length + 1);
-    const torn = kind === 2 ? old.slice() : new Uint8Array(slotBytes);
-    torn.set(whole.subarray(0, cut));
+    const torn = kind === 3 ? new Uint8Array(slotBytes) : old.slice();
+    if (kind === 4) this.mixPieces(torn, whole, write.content.length);
+    else torn.set(whole.subarray(0, this.chance.below(write.content.length + 1)));
     this.placeSlot(write.slot, torn);
+  }
+
+  /** The pieces of one write reach a disk in any order: some of them are new, some as they were. */
+  private mixPieces(slot: Uint8Array, whole: Uint8Array, length: number): void {
+    for (let at = 0; at < length; at += pieceBytes) {
+      if (this.chance.happens(0.5)) slot.set(whole.subarray(at, at + pieceBytes), at);
+    }
   }
 
   private placeSlot(slot: 0 | 1, content: Uint8Array): void {

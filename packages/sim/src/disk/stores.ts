@@ -19,6 +19,14 @@ export interface DiskTemper {
   hangsUntilMs: number;
   /** The next write fails, and with it all later ones of this start. */
   failsNext: boolean;
+  /** Writes fail for want of space, and with the first one all later ones of this start. */
+  isFull: boolean;
+  /** Reads take this long in the mean, in place of next to nothing. */
+  meanReadMs: number;
+}
+
+export function calmTemper(meanLatencyMs: number): DiskTemper {
+  return { meanLatencyMs, hangsUntilMs: 0, failsNext: false, isFull: false, meanReadMs: 0 };
 }
 
 export interface DiskPorts {
@@ -32,12 +40,20 @@ export interface DiskWorld {
   readonly chance: Chance;
 }
 
-export class InputOutputError extends Error {
-  readonly code = "EIO";
+type DiskErrorCode = "EIO" | "ENOSPC";
 
-  constructor(what: string) {
-    super(`EIO: i/o error, ${what}`);
-    this.name = "InputOutputError";
+const sentences: Readonly<Record<DiskErrorCode, string>> = {
+  EIO: "i/o error",
+  ENOSPC: "no space left on device",
+};
+
+export class DiskError extends Error {
+  readonly code: DiskErrorCode;
+
+  constructor(code: DiskErrorCode, what: string) {
+    super(`${code}: ${sentences[code]}, ${what}`);
+    this.name = "DiskError";
+    this.code = code;
   }
 }
 
@@ -55,15 +71,17 @@ export function openDirectory(
     const latencyMs = 0.125 + world.chance.exponential(temper.meanLatencyMs);
     return Math.max(nowMs + latencyMs, temper.hangsUntilMs) - nowMs;
   };
-  const state = { isFailed: false };
-  const fails = (): boolean => {
-    if (temper.failsNext) {
-      temper.failsNext = false;
-      state.isFailed = true;
-      world.trace.note(process.name, "disk: a write fails with EIO");
-    }
-    return state.isFailed;
+  let failed: DiskErrorCode | undefined;
+  const failure = (needsSpace: boolean): DiskErrorCode | undefined => {
+    if (failed !== undefined) return failed;
+    if (temper.isFull && needsSpace) failed = "ENOSPC";
+    else if (temper.failsNext) failed = "EIO";
+    temper.failsNext = false;
+    if (failed !== undefined) world.trace.note(process.name, `disk: a write fails with ${failed}`);
+    return failed;
   };
+  const readMs = (): number =>
+    temper.meanReadMs === 0 ? 0.125 : 0.125 + world.chance.exponential(temper.meanReadMs);
   const inOrder = (delayMs: number): number => {
     // Batches become durable in the order of their writing, however long each takes.
     lastDoneMs = Math.max(lastDoneMs, world.timeline.nowMs + delayMs);
@@ -72,15 +90,23 @@ export function openDirectory(
   return {
     batches: simulatedBatches(world, process, directory, {
       delayMs: () => inOrder(completionDelayMs()),
-      fails,
+      readMs,
+      failure,
     }),
-    slots: simulatedSlots(world, process, directory, { delayMs: completionDelayMs, fails }),
+    slots: simulatedSlots(world, process, directory, { delayMs: completionDelayMs, readMs, failure }),
   };
 }
 
 interface Behaviour {
   delayMs(): number;
-  fails(): boolean;
+  readMs(): number;
+  /** How this write fails; `needsSpace`: it does not only overwrite. */
+  failure(needsSpace: boolean): DiskErrorCode | undefined;
+}
+
+/** What the process of a port waits for that was killed when it called: never answered. */
+function never<T>(): Promise<T> {
+  return new Promise(() => {});
 }
 
 /** Settles a promise of `process` as an event of its own, so that a pause or a death comes between. */
@@ -98,15 +124,18 @@ function simulatedBatches(
   const view = new OrderedBytes();
   for (const batch of directory.durableBatches()) view.apply(batch);
   let closed = false;
-  const answer = <T>(value: () => T): Promise<T> =>
+  const answer = <T>(delayMs: number, value: () => T): Promise<T> =>
     new Promise((resolve, reject) => {
-      timeline.schedule(0.125, process, () => {
+      process.interacts();
+      timeline.schedule(delayMs, process, () => {
         if (closed) reject(new Error("the batch store is closed"));
         else resolve(value());
       });
     });
   return {
     write(operations: readonly BatchOperation[]): Promise<void> {
+      process.interacts();
+      if (!process.isAlive) return never();
       return new Promise((resolve, reject) => {
         if (closed) {
           reject(new Error("the batch store is closed"));
@@ -115,20 +144,22 @@ function simulatedBatches(
         directory.beginBatch(operations.map(copied));
         timeline.schedule(behaviour.delayMs(), undefined, () => {
           if (!process.isAlive) return;
-          if (behaviour.fails()) {
+          const code = behaviour.failure(true);
+          if (code !== undefined) {
             directory.failBatches();
-            settle(world, process, () => reject(new InputOutputError("fdatasync of the log")));
+            settle(world, process, () => reject(new DiskError(code, "fdatasync of the log")));
             return;
           }
           view.apply(directory.finishBatch());
           settle(world, process, resolve);
         });
+        process.interacts();
       });
     },
-    get: (key) => answer(() => view.get(key)),
-    range: (from, to, limit) => answer(() => view.range(from, to, limit)),
+    get: (key) => answer(behaviour.readMs(), () => view.get(key)),
+    range: (from, to, limit) => answer(behaviour.readMs(), () => view.range(from, to, limit)),
     close(): Promise<void> {
-      return answer(() => {
+      return answer(0.125, () => {
         closed = true;
       });
     },
@@ -156,12 +187,15 @@ function simulatedSlots(
   return {
     read: () =>
       new Promise((resolve) => {
-        timeline.schedule(0.125, process, () => {
+        process.interacts();
+        timeline.schedule(behaviour.readMs(), process, () => {
           const slots = directory.durableSlots();
           resolve(slots === undefined ? undefined : [slots[0].slice(), slots[1].slice()]);
         });
       }),
     write(slot, content): Promise<void> {
+      process.interacts();
+      if (!process.isAlive) return never();
       return new Promise((resolve, reject) => {
         if (content.length > slotBytes)
           throw new Error(`a slot holds ${slotBytes} bytes, not ${content.length}`);
@@ -170,14 +204,16 @@ function simulatedSlots(
         directory.beginSlot({ slot, content: new Uint8Array(content) });
         timeline.schedule(behaviour.delayMs(), undefined, () => {
           if (!process.isAlive) return;
-          const hasFailed = behaviour.fails();
-          if (!hasFailed) directory.finishSlot();
+          // What is there already is overwritten in place.
+          const code = behaviour.failure(directory.durableSlots() === undefined);
+          if (code === undefined) directory.finishSlot();
           settle(world, process, () => {
             isWriting = false;
-            if (hasFailed) reject(new InputOutputError("fdatasync of the witness"));
-            else resolve();
+            if (code === undefined) resolve();
+            else reject(new DiskError(code, "fdatasync of the witness"));
           });
         });
+        process.interacts();
       });
     },
     close: () => new Promise((resolve) => timeline.schedule(0, process, resolve)),

@@ -26,6 +26,26 @@ function sentence(fault: Fault): string {
       return `all nodes ${fault.silent ? "lose power" : "are killed"}`;
     case "pause":
       return `${fault.node} stands still`;
+    case "crashAtCall":
+      return `${fault.node} ${fate(fault.silent)} at its call ${fault.calls}, and is down`;
+    case "starvation":
+      return `${fault.node} is short of processor time (${fault.eventMs} ms an event)`;
+    case "changedTimeouts":
+      return `${fault.node} gets timeouts of ${fault.electionTimeoutMinMs} to ${fault.electionTimeoutMaxMs} ms, and is down`;
+    case "clockRate":
+      return `the clock of ${fault.node} runs at ${fault.rate}`;
+    case "clockLeap":
+      return `the clock of ${fault.node} leaps forward`;
+    case "suspend":
+      return `the machine of ${fault.node} is suspended`;
+    case "fullDisk":
+      return `the disk of ${fault.node} is full`;
+    case "slowReads":
+      return `${fault.node} reads slowly (${fault.meanLatencyMs} ms in the mean)`;
+    case "foreignDisk":
+      return `${fault.node} has a copy of the directory of ${fault.from}`;
+    case "olderDisk":
+      return `${fault.node} starts anew, and will find itself with its present directory after being up`;
     case "slowDisk":
       return `${fault.node} writes slowly (${fault.meanLatencyMs} ms in the mean)`;
     case "hangingDisk":

@@ -35,10 +35,58 @@ export const diskStrikes: Strikes<DiskFault["kind"]> = {
     cluster.wipe(host);
     later(forMs, () => cluster.start(host));
   },
+
+  fullDisk({ cluster, later }, { node, forMs }) {
+    const host = cluster.host(node);
+    host.temper.isFull = true;
+    const { observer } = cluster.world.trace;
+    observer?.began("fullDisk", node);
+    later(forMs / 2, () => cluster.start(host));
+    later(forMs, () => {
+      host.temper.isFull = false;
+      observer?.ended("fullDisk", node);
+      cluster.start(host);
+    });
+  },
+
+  slowReads({ cluster, later }, { node, meanLatencyMs, forMs }) {
+    const { temper } = cluster.host(node);
+    temper.meanReadMs = meanLatencyMs;
+    later(forMs, () => {
+      temper.meanReadMs = 0;
+    });
+  },
+
+  foreignDisk({ cluster, later }, { node, from, forMs }) {
+    const host = cluster.host(node);
+    const other = cluster.host(from);
+    if (host === other || host.directory.isEmpty || other.directory.isEmpty || host.isForeign) return;
+    cluster.lend(host, other);
+    cluster.start(host);
+    later(forMs, () => {
+      cluster.giveBack(host);
+      cluster.start(host);
+    });
+  },
+
+  olderDisk({ cluster, later }, { node, forMs }) {
+    const host = cluster.host(node);
+    if (host.damage !== "none" || host.isForeign || host.directory.isEmpty) return;
+    const putBack = cluster.keepCopy(host);
+    cluster.crash(host, false);
+    cluster.start(host);
+    later(forMs, () => {
+      if (host.damage !== "none" || host.isForeign || !cluster.isKnownToAll(host)) return;
+      putBack();
+      cluster.start(host);
+    });
+  },
 };
 
 export function calmDisk(host: FaultyHost, latencyMs: number): void {
   host.temper.meanLatencyMs = latencyMs;
   host.temper.hangsUntilMs = 0;
   host.temper.failsNext = false;
+  host.temper.isFull = false;
+  host.temper.meanReadMs = 0;
 }

@@ -4,7 +4,7 @@
  */
 import type { Chance } from "../world/chance.ts";
 import { drawNetworkFault } from "./drawNetwork.ts";
-import type { Fault, FaultKind } from "./fault.ts";
+import type { Fault, FaultKind, ProcessFault } from "./fault.ts";
 import type { FaultyCluster } from "./faultyCluster.ts";
 import type { Profile } from "./profile.ts";
 
@@ -14,20 +14,20 @@ export function drawFault(cluster: FaultyCluster, profile: Profile, chance: Chan
   const node = drawNode(cluster, chance);
   const shortly = Math.ceil(chance.exponential(400));
   switch (kind) {
-    case "crash":
-      return {
-        kind,
-        node,
-        silent: chance.happens(0.3),
-        whenWriting: chance.happens(0.5),
-        forMs: chance.happens(0.1) ? 3_000 + shortly : shortly,
-      };
-    case "crashAll":
-      return { kind, silent: chance.happens(0.5), forMs: shortly };
-    case "pause":
-      return { kind, node, timersFirst: chance.happens(0.5), forMs: 10 + Math.ceil(chance.exponential(600)) };
+    case "clockRate":
+      return { kind, node, rate: chance.pick([0.5, 0.95, 1.05, 1.5]), forMs: 5 * shortly };
+    case "clockLeap":
+      return { kind, node, forMs: chance.pick([10, 100, 1_000, 60_000]) };
     case "slowDisk":
       return { kind, node, meanLatencyMs: chance.between(5, 150), forMs: 3 * shortly };
+    case "slowReads":
+      return { kind, node, meanLatencyMs: chance.between(1, 100), forMs: 3 * shortly };
+    case "foreignDisk":
+      return { kind, node, from: chance.pick(cluster.hosts).name, forMs: 100 + shortly };
+    case "olderDisk":
+      return drawRollBack(cluster, chance, 200 + shortly);
+    case "suspend":
+    case "fullDisk":
     case "hangingDisk":
     case "diskError":
       return { kind, node, forMs: shortly };
@@ -39,8 +39,46 @@ export function drawFault(cluster: FaultyCluster, profile: Profile, chance: Chan
     case "rot":
     case "wipe":
       return drawDamage(cluster, kind, chance, shortly);
+    case "crash":
+    case "crashAll":
+    case "crashAtCall":
+    case "pause":
+    case "starvation":
+    case "changedTimeouts":
+      return drawProcessFault(kind, node, chance, shortly);
     default:
       return drawNetworkFault(kind, cluster, node, chance);
+  }
+}
+
+function drawProcessFault(
+  kind: ProcessFault["kind"],
+  node: string,
+  chance: Chance,
+  forMs: number,
+): ProcessFault {
+  const silent = chance.happens(0.3);
+  switch (kind) {
+    case "crash": {
+      const whenWriting = chance.happens(0.5);
+      return { kind, node, silent, whenWriting, forMs: chance.happens(0.1) ? 3_000 + forMs : forMs };
+    }
+    case "crashAll":
+      return { kind, silent, forMs };
+    case "pause":
+      return { kind, node, timersFirst: chance.happens(0.5), forMs: 10 + Math.ceil(chance.exponential(600)) };
+    case "crashAtCall":
+      // Nearly always soon: a start, a write or an election has some dozens of calls.
+      return { kind, node, calls: Math.ceil(chance.exponential(60)), silent, forMs };
+    case "starvation":
+      return { kind, node, eventMs: chance.between(1, 80) / 8, forMs: 50 + 2 * forMs };
+    case "changedTimeouts": {
+      const heartbeatMs = chance.between(20, 50);
+      // At least twice the heartbeat of those who keep theirs.
+      const electionTimeoutMinMs = chance.between(100, 200);
+      const electionTimeoutMaxMs = electionTimeoutMinMs + chance.between(50, 100);
+      return { kind, node, heartbeatMs, electionTimeoutMinMs, electionTimeoutMaxMs, forMs };
+    }
   }
 }
 
@@ -57,11 +95,23 @@ function drawDamage(
   const { hosts } = cluster;
   const damaged = hosts.find((host) => host.damage !== "none");
   const victim = damaged ?? chance.pick(hosts);
-  if (hosts.length < 3 || victim.damage === "wiped" || (kind === "wipe" && hosts.length < 5))
+  if (
+    hosts.length < 3 ||
+    victim.damage === "wiped" ||
+    victim.damage === "rolledBack" ||
+    (kind === "wipe" && hosts.length < 5)
+  )
     return undefined;
   if (kind === "wipe") return { kind, node: victim.name, forMs };
   const from = chance.below(1_000);
   return { kind, node: victim.name, from, to: chance.between(from, 1_000), forMs };
+}
+
+/** As `drawDamage`: the node that is damaged already, or any. */
+function drawRollBack({ hosts }: FaultyCluster, chance: Chance, forMs: number): Fault | undefined {
+  const victim = chance.pick(hosts);
+  if (hosts.length < 3 || hosts.some(({ damage }) => damage !== "none")) return undefined;
+  return { kind: "olderDisk", node: victim.name, forMs };
 }
 
 function drawKind(profile: Profile, chance: Chance): FaultKind | undefined {

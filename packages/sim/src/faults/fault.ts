@@ -2,7 +2,7 @@
  * Faults as plain data: what is done to whom and for how long. A list of them with times is a schedule, which can be
  * written out and replayed; nothing random is decided when one strikes.
  */
-export type Fault = NetworkFault | ProcessFault | DiskFault | TransferFault;
+export type Fault = NetworkFault | ProcessFault | DiskFault | ClockFault | TransferFault;
 
 /** A directed path between two hosts. */
 export type Path = readonly [from: string, to: string];
@@ -60,7 +60,37 @@ export type ProcessFault =
     }
   /** Every node at the same instant. */
   | { readonly kind: "crashAll"; readonly silent: boolean; readonly forMs: number }
-  | { readonly kind: "pause"; readonly node: string; readonly timersFirst: boolean; readonly forMs: number };
+  | { readonly kind: "pause"; readonly node: string; readonly timersFirst: boolean; readonly forMs: number }
+  /**
+   * Killed at the `calls`th interaction of its process with the world from now on, or from its next start on where it
+   * is down: an event that comes to it, or a call of a port. So every `await` is a place to die at.
+   */
+  | {
+      readonly kind: "crashAtCall";
+      readonly node: string;
+      readonly calls: number;
+      readonly silent: boolean;
+      readonly forMs: number;
+    }
+  /** It gets little of its processor: each event takes `eventMs`, and the next one waits for it. */
+  | { readonly kind: "starvation"; readonly node: string; readonly eventMs: number; readonly forMs: number }
+  /** Killed, and started again after `forMs` with other timeouts, which it keeps. */
+  | {
+      readonly kind: "changedTimeouts";
+      readonly node: string;
+      readonly heartbeatMs: number;
+      readonly electionTimeoutMinMs: number;
+      readonly electionTimeoutMaxMs: number;
+      readonly forMs: number;
+    };
+
+export type ClockFault =
+  /** Its clock runs `rate` times as fast as true time. */
+  | { readonly kind: "clockRate"; readonly node: string; readonly rate: number; readonly forMs: number }
+  /** Its clock leaps forward by `forMs`. */
+  | { readonly kind: "clockLeap"; readonly node: string; readonly forMs: number }
+  /** As a pause, of the whole machine: its monotonic clock stands still too, its boot time goes on. */
+  | { readonly kind: "suspend"; readonly node: string; readonly forMs: number };
 
 export type DiskFault =
   | {
@@ -81,7 +111,22 @@ export type DiskFault =
       readonly forMs: number;
     }
   /** The node is killed, and starts again with an empty directory. */
-  | { readonly kind: "wipe"; readonly node: string; readonly forMs: number };
+  | { readonly kind: "wipe"; readonly node: string; readonly forMs: number }
+  /** Writes fail with ENOSPC until there is space again; halfway it is started in vain, and then for good. */
+  | { readonly kind: "fullDisk"; readonly node: string; readonly forMs: number }
+  | {
+      readonly kind: "slowReads";
+      readonly node: string;
+      readonly meanLatencyMs: number;
+      readonly forMs: number;
+    }
+  /** Killed and started with a copy of the directory of `from`; after `forMs` it gets its own one back. */
+  | { readonly kind: "foreignDisk"; readonly node: string; readonly from: string; readonly forMs: number }
+  /**
+   * Its directory is copied, and it is started anew. After `forMs`, when all others have durably seen the new start, it
+   * is killed and started with the copy.
+   */
+  | { readonly kind: "olderDisk"; readonly node: string; readonly forMs: number };
 
 export type TransferFault =
   /**

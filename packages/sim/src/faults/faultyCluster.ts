@@ -3,10 +3,11 @@
  *
  * What runs on a host is not said here: a whole node (cluster/) or the bare core (core/). Types only.
  */
-import type { NodeId } from "@quorate/raft";
+import type { NodeId, RaftOptions } from "@quorate/raft";
 import type { DiskTemper } from "../disk/stores.ts";
 import type { Checks } from "../invariants/checks.ts";
 import type { MemberHistory } from "../invariants/history.ts";
+import type { SimulatedProcess } from "../world/process.ts";
 import type { World } from "../world/world.ts";
 
 /** What the simulation did to a directory that a node may, or must, refuse to go on with. */
@@ -25,7 +26,18 @@ export interface FaultyHost {
   readonly temper: DiskTemper;
   /** A write was made to fail since the last start. */
   diskFailed: boolean;
+  /** Its process, as it is now or was last. */
+  readonly process: SimulatedProcess | undefined;
+  /** Of true time, for its processes. */
+  clockRate: number;
+  /** Instead of those of the profile, from its next start on. */
+  timeouts: RaftOptions;
+  /** What happens to the process that is started next. */
+  doomOfNextStart: { readonly calls: number; readonly strike: () => void } | undefined;
+  /** It has the directory of another node. */
+  readonly isForeign: boolean;
   readonly directory: {
+    readonly isEmpty: boolean;
     /** Called when a write begins. */
     onWrite: (() => void) | undefined;
     readonly batchCount: number;
@@ -46,11 +58,20 @@ export interface FaultyCluster {
   start(host: FaultyHost): void;
   /** SIGKILL; `isSilent`: the whole machine lost power, and nobody hears a goodbye. */
   crash(host: FaultyHost, isSilent: boolean): void;
-  pause(host: FaultyHost): void;
+  /** `isSuspended`: so is its machine, and its monotonic clock stands still. */
+  pause(host: FaultyHost, isSuspended?: boolean): void;
   resume(host: FaultyHost, timersFirst: boolean): void;
   /** Kills it, and the batches `from`..`to` of its directory are gone when it starts again. */
   rot(host: FaultyHost, from: number, to: number): void;
   wipe(host: FaultyHost): void;
   /** Asks the node to hand leadership to `target`, or to whom it likes; marks what came of it. */
   transfer(host: FaultyHost, target: string | undefined): void;
+  /** Kills it, and it has a copy of the directory of `other` until it is given back its own. */
+  lend(host: FaultyHost, other: FaultyHost): void;
+  /** Kills it, where it has another one's directory. */
+  giveBack(host: FaultyHost): void;
+  /** Copies its directory as it is now. What is given back kills it and puts the copy in place of the newer one. */
+  keepCopy(host: FaultyHost): () => void;
+  /** All others run, and have durably seen its present start. */
+  isKnownToAll(host: FaultyHost): boolean;
 }

@@ -14,6 +14,7 @@ export const profileNames = [
   "crashes",
   "pauses",
   "transfers",
+  "clocks",
 ] as const;
 
 export type ProfileName = (typeof profileNames)[number];
@@ -52,19 +53,35 @@ export const namedProfiles: Readonly<Record<ProfileName, NamedProfile>> = {
     profile: { wire: calmWire, faults: { partition: 1 }, meanFaultGapMs: 500 },
   },
   disks: {
-    about: "slow and hanging disks, failing writes, rot, wiped directories, and power cuts while they write",
+    about:
+      "slow, hanging, full and failing disks, rot, directories wiped or of others, and power cuts while they write",
     profile: {
-      faults: { slowDisk: 3, hangingDisk: 3, diskError: 3, rot: 1, wipe: 0.5, crash: 3 },
+      faults: {
+        slowDisk: 3,
+        slowReads: 1,
+        hangingDisk: 3,
+        fullDisk: 2,
+        diskError: 3,
+        rot: 1,
+        wipe: 0.5,
+        foreignDisk: 1,
+        olderDisk: 0.5,
+        crash: 3,
+      },
       meanFaultGapMs: 400,
     },
   },
   crashes: {
     about: "killed processes and power cuts, of one node and of all at once",
-    profile: { faults: { crash: 8, crashAll: 1 }, meanFaultGapMs: 300 },
+    profile: { faults: { crash: 4, crashAtCall: 4, crashAll: 1, changedTimeouts: 1 }, meanFaultGapMs: 300 },
   },
   pauses: {
-    about: "processes stand still and wake again",
-    profile: { faults: { pause: 1 }, meanFaultGapMs: 300 },
+    about: "processes stand still and wake again, or are short of processor time",
+    profile: { faults: { pause: 2, suspend: 1, starvation: 1 }, meanFaultGapMs: 300 },
+  },
+  clocks: {
+    about: "clocks that drift by up to a half, leap forward, and stand still while a machine is suspended",
+    profile: { clockDrift: 0.5, faults: { clockRate: 2, clockLeap: 1, suspend: 1 }, meanFaultGapMs: 300 },
   },
   transfers: {
     about: "storms of transfers of leadership, to nodes that are there, behind, down or unknown",

@@ -4,6 +4,7 @@
  * It decides nothing: what strikes and when comes from a schedule, or from `drawFault` (draw.ts).
  */
 import { clientsHost } from "../network/network.ts";
+import { clockStrikes } from "./clockFaults.ts";
 import { describeFault } from "./describeFault.ts";
 import { calmDisk, diskStrikes } from "./diskFaults.ts";
 import type { Fault, FaultKind, ScheduledFault } from "./fault.ts";
@@ -17,8 +18,12 @@ const strikes: Strikes<FaultKind> = {
   ...networkStrikes,
   ...processStrikes,
   ...diskStrikes,
+  ...clockStrikes,
   ...transferStrikes,
 };
+
+/** Up to this far from true time a clock is as clocks are, and is left as it is when all else is healed. */
+const ordinaryDrift = 0.05;
 
 export class Nemesis {
   /** All that struck, in order: a schedule that replays this run. */
@@ -59,17 +64,16 @@ export class Nemesis {
   freeze(hosts: readonly FaultyHost[]): void {
     this.isOver = true;
     const { cluster } = this.site;
-    const { paths, timeline, trace } = cluster.world;
+    const { paths, timeline } = cluster.world;
     const well = new Set<string>(hosts.map(({ name }) => name));
     paths.healAmong(new Set([...well, clientsHost]));
     for (const host of cluster.hosts) {
       host.directory.onWrite = undefined;
       host.temper.failsNext = false;
-      if (well.has(host.name)) {
-        trace.observer?.ended("noClients", host.name);
-        this.makeWell(host);
-      } else if (host.temper.hangsUntilMs > timeline.nowMs)
-        host.temper.hangsUntilMs = Number.POSITIVE_INFINITY;
+      host.process?.spare();
+      host.doomOfNextStart = undefined;
+      if (well.has(host.name)) this.makeWell(host);
+      else if (host.temper.hangsUntilMs > timeline.nowMs) host.temper.hangsUntilMs = Number.POSITIVE_INFINITY;
     }
   }
 
@@ -78,6 +82,13 @@ export class Nemesis {
     // Writes that hang for ever end with their process alone.
     if (host.temper.hangsUntilMs === Number.POSITIVE_INFINITY) cluster.crash(host, false);
     calmDisk(host, calmLatencyMs);
+    cluster.giveBack(host);
+    if (Math.abs(host.clockRate - 1) > ordinaryDrift) host.clockRate = 1;
+    host.process?.clock.setRate(host.clockRate);
+    host.process?.starve(0);
+    for (const kind of ["noClients", "starved", "fullDisk"] as const) {
+      cluster.world.trace.observer?.ended(kind, host.name);
+    }
     cluster.resume(host, true);
     cluster.start(host);
   }

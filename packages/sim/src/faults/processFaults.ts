@@ -1,4 +1,4 @@
-/** Faults of processes: killed, without power, standing still. */
+/** Faults of processes: killed, without power, standing still, short of time, or started with other options. */
 import type { FaultOf, ProcessFault } from "./fault.ts";
 import type { FaultyHost } from "./faultyCluster.ts";
 import type { Site, Strikes } from "./strikes.ts";
@@ -18,6 +18,31 @@ export const processStrikes: Strikes<ProcessFault["kind"]> = {
     const host = cluster.host(node);
     cluster.pause(host);
     later(forMs, () => cluster.resume(host, timersFirst));
+  },
+
+  crashAtCall(site, fault) {
+    const host = site.cluster.host(fault.node);
+    const doom = { calls: fault.calls, strike: () => crash(site, host, fault) };
+    if (host.isUp) host.process?.doomAt(doom.calls, doom.strike);
+    else host.doomOfNextStart = doom;
+  },
+
+  starvation({ cluster, later }, { node, eventMs, forMs }) {
+    const { process } = cluster.host(node);
+    if (process === undefined || !process.isAlive) return;
+    const { observer } = cluster.world.trace;
+    process.starve(eventMs);
+    observer?.began("starved", node);
+    later(forMs, () => {
+      process.starve(0);
+      observer?.ended("starved", node);
+    });
+  },
+
+  changedTimeouts(site, { kind: _, node, forMs, ...timeouts }) {
+    const host = site.cluster.host(node);
+    host.timeouts = timeouts;
+    crash(site, host, { silent: false, forMs });
   },
 };
 

@@ -10,6 +10,8 @@ import type { FaultKind } from "./fault.ts";
 export interface Profile {
   readonly wire: WireTemper;
   readonly meanDiskLatencyMs: number;
+  /** How far the rate of a node's clock is from that of true time, at most, as a fraction. Left out: 0. */
+  readonly clockDrift?: number;
   /** Relative frequency of each kind of fault; absent: never. */
   readonly faults: Partial<Record<FaultKind, number>>;
   readonly meanFaultGapMs: number;
@@ -34,8 +36,18 @@ export const everyFault: Readonly<Record<FaultKind, number>> = {
   slowDisk: 2,
   hangingDisk: 2,
   diskError: 1,
-  rot: 0.7,
-  wipe: 0.3,
+  crashAtCall: 5,
+  starvation: 2,
+  changedTimeouts: 1,
+  clockRate: 1,
+  clockLeap: 1,
+  suspend: 1,
+  fullDisk: 1,
+  slowReads: 1,
+  foreignDisk: 0.7,
+  olderDisk: 0.5,
+  rot: 1,
+  wipe: 0.5,
   transfer: 3,
 };
 
@@ -43,6 +55,7 @@ export const everyFault: Readonly<Record<FaultKind, number>> = {
 export const calmProfile: Profile = {
   wire: calmWire,
   meanDiskLatencyMs: 0.5,
+  clockDrift: 0,
   faults: {},
   meanFaultGapMs: 1_000,
   faultsAtBirth: false,
@@ -67,6 +80,7 @@ export function drawProfile(chance: Chance): Profile {
   return {
     wire: drawWire(chance, isSlow),
     meanDiskLatencyMs: chance.pick([0.125, 0.5, 2, 8]),
+    clockDrift: chance.pick([0, 0, 0.0005, 0.05, 0.5]),
     faults,
     meanFaultGapMs: chance.between(100, 1_500),
     faultsAtBirth: chance.happens(0.3),

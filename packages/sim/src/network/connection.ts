@@ -77,6 +77,7 @@ export class ChannelEnd implements Channel {
   }
 
   send(frame: Uint8Array): void {
+    this.process.interacts();
     if (this.isClosed || !this.process.isAlive) return;
     if (frame.length === 0) throw new Error("an empty frame was sent");
     this.post({ kind: "frame", bytes: frame, place: this.nextPlace() });

@@ -104,6 +104,7 @@ export class SimulatedNetwork {
     address: string,
     accept: (hello: Hello) => Answer,
   ): Promise<Listener> {
+    process.interacts();
     return new Promise((resolve, reject) => {
       this.wire.timeline.schedule(0.125, process, () => {
         const actual = address.endsWith(":0") ? address.replace(/:0$/, `:${this.nextPort++}`) : address;
@@ -131,7 +132,8 @@ export class SimulatedNetwork {
     hello: Hello,
     options: DialOptions,
   ): Promise<DialResult> {
-    const { timeline } = this.wire;
+    process.interacts();
+    if (!process.isAlive) return new Promise(() => {});
     return new Promise((resolve, reject) => {
       let isSettled = false;
       const settle = (run: () => void): void => {
@@ -147,11 +149,8 @@ export class SimulatedNetwork {
         );
       const aborted = (): void =>
         settle(() => reject(new QuorateError("ABORTED", `dialling ${address} was aborted`)));
-      const cancelTimer = timeline.schedule(
-        options.timeoutMs,
-        process,
-        () => fail(`no answer in ${options.timeoutMs} ms`),
-        true,
+      const cancelTimer = process.clock.after(options.timeoutMs, () =>
+        fail(`no answer in ${options.timeoutMs} ms`),
       );
       if (options.signal.aborted) {
         aborted();

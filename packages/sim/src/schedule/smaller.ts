@@ -60,6 +60,7 @@ function calmerWire(name: keyof Profile["wire"]): Simpler {
 export const simplerProfiles: readonly Simpler[] = [
   calmer("wire"),
   calmer("meanDiskLatencyMs"),
+  calmer("clockDrift"),
   calmer("options"),
   calmer("faults"),
   ...(Object.keys(calmProfile.wire) as (keyof Profile["wire"])[]).map(calmerWire),
@@ -100,6 +101,8 @@ function faultAmong(scheduled: ScheduledFault, isLeft: (name: string) => boolean
     case "lossyPath":
     case "clog":
       return isLeft(fault.from) && isLeft(fault.to) ? [scheduled] : [];
+    case "foreignDisk":
+      return isLeft(fault.from) && isLeft(fault.node) ? [scheduled] : [];
     case "crashAll":
       return [scheduled];
     case "transfer":

@@ -63,21 +63,34 @@ export class Timeline {
     this.push({ atMs, order, owner: undefined, isTimer: false, run });
   }
 
-  /** Puts back what was held during a pause, in the given order, for now. */
-  reschedule(held: readonly Occurrence[]): void {
+  /** Moves the timers of `owner`: `timeOf` gives the new time of one that was to fire at the given time. */
+  retime(owner: SimulatedProcess, timeOf: (atMs: number) => number): void {
+    for (const occurrence of this.heap.splice(0)) {
+      if (occurrence.owner === owner && occurrence.isTimer) {
+        occurrence.atMs = Math.max(this.nowMs, timeOf(occurrence.atMs));
+      }
+      this.push(occurrence);
+    }
+  }
+
+  /** Puts back what was held, in the given order, for now or for later. Gives what stands for it. */
+  reschedule(held: readonly Occurrence[], atMs: number = this.nowMs): readonly Occurrence[] {
+    const placed: Occurrence[] = [];
     for (const occurrence of held) {
       if (occurrence.run === undefined) continue;
       this.scheduled += 1;
       // The same object is not reused in the heap: its canceller must still reach the one that will run.
       const again: Occurrence = {
-        atMs: this.nowMs,
+        atMs,
         order: this.scheduled,
         owner: occurrence.owner,
         isTimer: occurrence.isTimer,
         run: () => occurrence.run?.(),
       };
       this.push(again);
+      placed.push(again);
     }
+    return placed;
   }
 
   /** Advances to the next occurrence that may happen, at `untilMs` at the latest; undefined: nothing until then. */
@@ -93,10 +106,7 @@ export class Timeline {
       const { owner, run } = first;
       if (run === undefined) continue;
       if (owner !== undefined && !owner.isAlive) continue;
-      if (owner?.isPaused) {
-        owner.hold(first);
-        continue;
-      }
+      if (owner !== undefined && !owner.takes(first)) continue;
       first.run = undefined;
       return run;
     }

@@ -103,6 +103,8 @@ function intervalWords(index: RunIndex, row: number): EventWords {
     paused: `${node} is paused`,
     cut: `Path ${node} ↛ ${other} is cut`,
     clogged: `Path ${node} → ${other} is clogged`,
+    starved: `${node} is short of processor time`,
+    fullDisk: `The disk of ${node} is full`,
     noClients: `${node} is cut off from its clients`,
   };
   const startMs = intervals.startMs[row] as number;

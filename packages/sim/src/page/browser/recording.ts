@@ -20,7 +20,15 @@ export const messageKinds = [
 ] as const;
 
 /** Of a node, but for `cut` and `clogged`, which are of a path. */
-export const intervalKinds = ["down", "paused", "cut", "clogged", "noClients"] as const;
+export const intervalKinds = [
+  "down",
+  "paused",
+  "cut",
+  "clogged",
+  "noClients",
+  "starved",
+  "fullDisk",
+] as const;
 export const operationKinds = ["write", "read"] as const;
 
 /** `open`: the run ended, or the client vanished, before it was told. */

@@ -148,6 +148,8 @@ export class RunIndex {
 const troubleWords: Readonly<Record<Exclude<IntervalKind, "down" | "paused" | "cut">, string>> = {
   clogged: "clogged",
   noClients: "no clients",
+  starved: "short of time",
+  fullDisk: "disk full",
 };
 
 export function groupOfKind(kind: number): MessageGroup {
