@@ -105,5 +105,5 @@ const settled = Promise.resolve();
  */
 function afterPromises(isMacrotask: boolean, next: () => void): void {
   if (isMacrotask) nextMacrotask(next);
-  else settled.then(() => nextTick(next));
+  else void settled.then(() => nextTick(next));
 }
