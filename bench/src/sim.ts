@@ -13,7 +13,7 @@ import { simulate, type WorldOptions } from "@quorate/sim";
 
 type Layer = NonNullable<WorldOptions["layer"]>;
 
-const layers: Readonly<Record<Layer, true>> = { store: true, raft: true };
+const layers: Readonly<Record<Layer, true>> = { store: true, raft: true, core: true };
 
 async function measure(layer: Layer, seeds: number): Promise<void> {
   let events = 0;

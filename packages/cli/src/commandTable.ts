@@ -225,7 +225,7 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
       "list",
     ],
     notes:
-      "Exit code 1 where an invariant is violated, or a required mark was not reached by 100 seeds or more. The\n" +
+      "Exit code 1 where an invariant is violated, or a required mark was not reached by 300 seeds or more. The\n" +
       "schedule of a violation is written to quorate-sim-SEED.json.",
   },
 };

@@ -114,7 +114,7 @@ export const requiredMarks: readonly string[] = [
 ];
 
 /** Seeds from which on a range must have reached every required mark. */
-export const seedsForMarks = 100;
+export const seedsForMarks = 300;
 
 /** They come with their features. */
 export const notYet: readonly string[] = [
