@@ -23,6 +23,9 @@ import {
   type TermRun,
 } from "@quorate/raft";
 import type { Chance } from "../world/chance.ts";
+import type { OnlyFields } from "./onlyFields.ts";
+
+type Placed = "sequence" | "truncateFrom" | "entries" | "term" | "vote" | "floor";
 
 const origin: Boundary = { index: asIndex(0), term: asTerm(0) };
 
@@ -116,7 +119,7 @@ export class CoreDirectory {
     return this.entries.slice(from - 1, end);
   }
 
-  private place(persist: Persist): void {
+  private place(persist: OnlyFields<Persist, Placed>): void {
     const { truncateFrom, entries, term, vote, floor } = persist;
     if (truncateFrom !== undefined) this.entries.length = truncateFrom - 1;
     for (const entry of entries) this.entries.push(entry);
@@ -125,14 +128,6 @@ export class CoreDirectory {
     this.floor = floor;
   }
 }
-
-/** Fails to compile when a write carries more than `place` knows of. */
-export const everyFieldIsPlaced: Exclude<
-  keyof Persist,
-  "sequence" | "truncateFrom" | "entries" | "term" | "vote" | "floor"
-> extends never
-  ? true
-  : never = true;
 
 function termRuns(entries: readonly Entry[]): readonly TermRun[] {
   const runs: TermRun[] = [];

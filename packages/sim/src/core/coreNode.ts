@@ -36,6 +36,7 @@ import type { World } from "../world/world.ts";
 import type { CoreDirectory } from "./coreDirectory.ts";
 import { CoreRequests, type ReadEnd, type WriteEnd } from "./coreRequests.ts";
 import type { CoreWire, WireEnd } from "./coreWire.ts";
+import type { OnlyFields } from "./onlyFields.ts";
 
 export interface CoreNodePorts {
   readonly world: World;
@@ -51,6 +52,20 @@ export interface CoreNodePorts {
   /** The disk failed or an invariant of the core was broken: the process must end. */
   failed(error: unknown): void;
 }
+
+type Performed =
+  | "persist"
+  | "send"
+  | "loads"
+  | "commitIndex"
+  | "proposals"
+  | "reads"
+  | "transfers"
+  | "roleChange"
+  | "nextDeadlineMs"
+  // Nobody asks for a change of membership here, and the wire reaches every host whoever is a member.
+  | "memberships"
+  | "membership";
 
 /** Entries that the machine takes in one go. */
 const portionEntries = 64;
@@ -151,7 +166,7 @@ export class CoreNode {
     this.perform(takeEffects(this.state));
   }
 
-  private perform(effects: Effects): void {
+  private perform(effects: OnlyFields<Effects, Performed>): void {
     const { persist, send, loads, commitIndex, proposals, reads, transfers } = effects;
     const { roleChange, nextDeadlineMs } = effects;
     for (const outcome of proposals) this.requests.proposalAnswered(outcome);
@@ -271,22 +286,3 @@ export class CoreNode {
     }
   }
 }
-
-/** Fails to compile when the core has effects that `perform` does not know of. */
-export const everyEffectIsPerformed: Exclude<
-  keyof Effects,
-  | "persist"
-  | "send"
-  | "loads"
-  | "commitIndex"
-  | "proposals"
-  | "reads"
-  | "transfers"
-  | "roleChange"
-  | "nextDeadlineMs"
-  // Nobody asks for a change of membership here, and the wire reaches every host whoever is a member.
-  | "memberships"
-  | "membership"
-> extends never
-  ? true
-  : never = true;
