@@ -35,7 +35,7 @@ export const mutants: readonly Mutant[] = [
     file: `${core}/outbox.ts`,
     find: 'return message.kind === "voteRequest" || (message.kind === "voteResponse" && message.granted);',
     replace: "return message.term < 0;",
-    killedBy: { kind: "seed", seed: 1, nodes: 5, layer: "raft", durationMs: 4_000 },
+    killedBy: { kind: "seed", seed: 4, nodes: 5, layer: "raft", durationMs: 4_000 },
     as: ["persisted before sent"],
   },
   {
@@ -83,7 +83,7 @@ export const mutants: readonly Mutant[] = [
     file: "packages/storage/src/log/witness.ts",
     find: 'await batches.write([...operations, { kind: "put", key: recordKey, value }]);',
     replace: 'batches.write([...operations, { kind: "put", key: recordKey, value }]).catch(() => {});',
-    killedBy: { kind: "seed", seed: 7, nodes: 3, layer: "raft", durationMs: 4_000 },
+    killedBy: { kind: "seed", seed: 1, nodes: 3, layer: "raft", durationMs: 4_000 },
     as: ["durability", "no false refusal", "no unexpected stop", "terms only rise"],
   },
 ];
