@@ -99,6 +99,7 @@ export const defaults: Omit<CoreOptions, "self"> = {
   maxUncommittedBytes: 1 << 20,
   maxPendingReads: 100,
   maxCachedBytes: 1 << 20,
+  diskStallMs: 2_000,
   seed: 1,
 };
 

@@ -54,6 +54,7 @@ export const coreOptions: Omit<CoreOptions, "self"> = {
   maxUncommittedBytes: 1 << 20,
   maxPendingReads: 10,
   maxCachedBytes: 1 << 20,
+  diskStallMs: 2_000,
   seed: 1,
 };
 

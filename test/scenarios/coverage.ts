@@ -22,6 +22,26 @@ function inFile(file: string, rows: readonly Row[]): Covered[] {
 }
 
 export const covered: readonly Covered[] = [
+  ...inFile("test/core/sickLeader.test.ts", [
+    [
+      "hashicorp/raft#503, #612, #666: a leader with a hung disk keeps its office",
+      "stays for as long as a stall may last, and then hands over to a voter that keeps more",
+    ],
+  ]),
+  ...inFile("test/core/transfer.test.ts", [
+    [
+      "hashicorp/raft#696: a transfer that never ended",
+      "and nothing of it is left when the node leads again (hashicorp/raft#696)",
+    ],
+    [
+      "hashicorp/raft#581, redpanda#2606: writes during a transfer",
+      "wait, and are refused with nothing done once the successor is asking for votes (hashicorp/raft#581)",
+    ],
+    [
+      "canonical/raft#203, #205, dragonboat 1c7ebd3: a transfer undone by pre-vote",
+      "is not undone by heartbeats of the old leader, for it asks for no pre-vote (canonical/raft#203)",
+    ],
+  ]),
   ...inFile("test/scenarios/scenarios.test.ts", [
     [
       "CCF#5891: a former candidate voted twice",
@@ -349,14 +369,7 @@ export const later: readonly Absent[] = [
   { bug: "rethinkdb#5289: told that it is no member, a node wiped its state", because: membership },
   { bug: "tikv#1593, openraft#1747, #1748: a lease read during a transfer", because: transfer },
   { bug: "tikv#9351, raft-rs#169: a read right after a transfer", because: transfer },
-  { bug: "hashicorp/raft#696: a transfer that never ended", because: transfer },
-  { bug: "hashicorp/raft#581, redpanda#2606: writes during a transfer", because: transfer },
   { bug: "openraft#1805: the target campaigns before its log is flushed", because: transfer },
-  { bug: "canonical/raft#203, #205, dragonboat 1c7ebd3: a transfer undone by pre-vote", because: transfer },
-  {
-    bug: "hashicorp/raft#503, #612, #666: a leader with a hung disk keeps its office",
-    because: `${transfer}: a leader that steps down to nobody helps nobody where all disks are slow`,
-  },
   { bug: "scylla#29092: a snapshot of an earlier leadership", because: snapshots },
   { bug: "camunda#6092, etcd#1763, #1837: a stale snapshot", because: snapshots },
   { bug: "etcd-io/raft#31, #36: an append without a previous term after compaction", because: snapshots },

@@ -44,6 +44,8 @@ export interface CoreOptions {
   readonly maxPendingReads: number;
   /** Bytes of durable, applied entries that stay in memory for slow followers. */
   readonly maxCachedBytes: number;
+  /** A leader whose own write takes longer hands over to a voter that keeps more. */
+  readonly diskStallMs: number;
   /** Seed of the core's own generator (unsigned 32 bits), whose state is part of the core's state. */
   readonly seed: number;
 }

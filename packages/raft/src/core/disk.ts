@@ -18,6 +18,7 @@ export interface HardState {
 export interface OutstandingWrite {
   readonly sequence: number;
   readonly hardState: HardState;
+  readonly sinceMs: number;
   /** Entries up to here are durable once it completes; lowered when they are overwritten meanwhile. */
   upTo: Index;
 }
@@ -58,7 +59,12 @@ export function noteTruncation(disk: DiskState, from: Index): void {
 }
 
 /** The next write, if none is out and something changed: everything that gathered since the last one. */
-export function nextWrite(disk: DiskState, hardState: HardState, log: LogState): Persist | undefined {
+export function nextWrite(
+  disk: DiskState,
+  hardState: HardState,
+  log: LogState,
+  sinceMs: number,
+): Persist | undefined {
   if (disk.outstanding !== undefined) return undefined;
   const { term, vote, floor } = hardState;
   const stands = term === disk.durable.term && vote === disk.durable.vote && floor === disk.durable.floor;
@@ -74,7 +80,8 @@ export function nextWrite(disk: DiskState, hardState: HardState, log: LogState):
     entries,
   };
   disk.sequence = persist.sequence;
-  disk.outstanding = { sequence: persist.sequence, hardState: { term, vote, floor }, upTo: log.lastIndex };
+  const { sequence } = persist;
+  disk.outstanding = { sequence, hardState: { term, vote, floor }, sinceMs, upTo: log.lastIndex };
   disk.handedIndex = log.lastIndex;
   disk.truncateFrom = undefined;
   return persist;

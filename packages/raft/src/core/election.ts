@@ -20,7 +20,7 @@ import { asTerm, type MemberId } from "./types.ts";
 export function onElectionTimeout(state: RaftState): void {
   const { durable } = state.disk;
   if (durable.term !== state.currentTerm || durable.vote !== state.vote) armElectionTimer(state);
-  else if (mayCampaign(state)) campaign(state);
+  else if (mayCampaign(state) && state.nowMs >= state.backoff.untilMs) campaign(state);
   else {
     becomeFollower(state, state.currentTerm, undefined);
     armElectionTimer(state);

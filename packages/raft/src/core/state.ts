@@ -53,6 +53,8 @@ export interface RaftState {
   log: LogState;
   disk: DiskState;
   election: ElectionState;
+  /** Set by a leader that handed over since its disk hung: until then it does not campaign. */
+  backoff: { untilMs: number; lengthMs: number };
   following: FollowingState;
   forwarding: ForwardingState;
   /** Set exactly while `role` is leader. */
@@ -192,6 +194,7 @@ export function createState(options: CoreOptions, restored: RestoredState, nowMs
       votes: new Map(),
       leaderHeardMs: nowMs,
     },
+    backoff: { untilMs: nowMs, lengthMs: 0 },
     following: createFollowing(),
     forwarding: { counter: 0, waiting: [], rounds: [] },
     leading: undefined,

@@ -28,6 +28,7 @@ import {
 } from "./reads.ts";
 import { flushLeader, onAppendResponse, onHeartbeatResponse, onLoaded, propose } from "./replication.ts";
 import { becomeFollower } from "./roles.ts";
+import { checkOwnDisk } from "./sickLeader.ts";
 import type { LeadingState, RaftState } from "./state.ts";
 import { advanceClock, nextDeadlineMs, restartTimers } from "./timers.ts";
 import { expireTransfer, flushTransfer, onTargetLost, onTimeoutNow, requestTransfer } from "./transfer.ts";
@@ -99,6 +100,7 @@ function onLeaderTick(state: RaftState, leading: LeadingState): void {
     }
   }
   expireTransfer(state, leading);
+  checkOwnDisk(state, leading);
   if (nowMs >= leading.heartbeatDueMs) leading.heartbeatOwed = true;
 }
 
@@ -192,7 +194,7 @@ export function takeEffects(state: RaftState): Effects {
   const { currentTerm: term, vote, floor, outbox } = state;
   state.toldDeadlineMs = nextDeadlineMs(state);
   const effects: Effects = {
-    persist: nextWrite(state.disk, { term, vote, floor }, state.log),
+    persist: nextWrite(state.disk, { term, vote, floor }, state.log, state.nowMs),
     send: outbox.sendNow,
     loads: outbox.loads,
     commitIndex: state.commitIndex,

@@ -24,6 +24,8 @@ export interface RaftOptions {
   readonly maxPendingReads?: number;
   /** Bytes of applied entries kept in memory for followers that lag. Default 32 MiB. */
   readonly maxCachedBytes?: number;
+  /** A leader whose own disk takes longer for a write hands over to a voter that keeps more. Default 2,000. */
+  readonly diskStallMs?: number;
   /** The largest command that `propose` takes. Default 2 MiB. */
   readonly maxCommandBytes?: number;
 }
@@ -43,6 +45,7 @@ const defaults: ResolvedRaftOptions = {
   maxUncommittedBytes: 64 * MiB,
   maxPendingReads: 65_536,
   maxCachedBytes: 32 * MiB,
+  diskStallMs: 2_000,
   maxCommandBytes: 2 * MiB,
 };
 
