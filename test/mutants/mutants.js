@@ -1,21 +1,10 @@
-/** `pnpm mutants`: loads the table (table.ts) from its sources, which Node.js 20 cannot do by itself, and prints it. */
-import { join } from "node:path";
-import { createServer } from "vite";
+/** `pnpm mutants`: see command.ts. */
+import { openSources } from "./openSources.js";
 
-const root = join(import.meta.dirname, "..", "..");
-const server = await createServer({
-  root,
-  configFile: false,
-  logLevel: "error",
-  appType: "custom",
-  server: { middlewareMode: true, watch: null, hmr: false, ws: false },
-  optimizeDeps: { noDiscovery: true, include: [] },
-  resolve: { conditions: ["development"] },
-  ssr: { resolve: { conditions: ["development", "node", "import", "module", "default"] } },
-});
+const { load, close } = await openSources();
 try {
-  const { printTable } = await server.ssrLoadModule(join(root, "test", "mutants", "table.ts"));
-  process.exitCode = await printTable(process.argv.slice(2).filter((word) => word !== "--"));
+  const { runCommand } = await load("test/mutants/command.ts");
+  process.exitCode = await runCommand(process.argv.slice(2).filter((word) => word !== "--"));
 } finally {
-  await server.close();
+  await close();
 }

@@ -1,31 +1,41 @@
-/**
- * Searches seeds that find a mutant, for the catalogue: the first that does, with its violation.
- *
- *   QUORATE_MUTANT="the vote" npx --yes pnpm@12 exec vitest run test/mutants/search.test.ts
- */
-import type { SimulationOptions, Violation } from "@quorate/sim";
-import type { Mutant } from "./catalogue.ts";
+/** Searches the first seeds that find a mutant, from seed 1 on. */
+import { type KeptSeed, keptSeeds, violationOf } from "./kept.ts";
 import { loadMutated } from "./loadMutated.ts";
+import type { Mutant } from "./mutant.ts";
 
-export interface Found {
-  readonly options: SimulationOptions;
-  readonly violation: Violation;
+/** Seeds that are tried for each mutant. */
+export const searchedSeeds = 200;
+
+export interface Searched {
+  readonly found: readonly KeptSeed[];
+  /** Seeds that were run. */
+  readonly tried: number;
+  /** A violation that the mutant is not expected to be found by: the first, with its seed. */
+  readonly strange: string | undefined;
 }
 
-export async function searchKiller(
+export async function searchSeeds(
   mutant: Mutant,
-  options: Omit<SimulationOptions, "seed">,
   seeds: number,
-): Promise<Found | undefined> {
+  wanted: number = keptSeeds,
+): Promise<Searched> {
+  const { search } = mutant;
+  const found: KeptSeed[] = [];
+  let strange: string | undefined;
+  let seed = 0;
+  if (search.kind === "none") return { found, tried: seed, strange };
   const { sim, close } = await loadMutated(mutant);
   try {
-    for (let seed = 1; seed <= seeds; seed += 1) {
-      const result = await sim.simulate({ ...options, seed });
-      const violation = result.violations[0];
-      if (violation !== undefined) return { options: { ...options, seed }, violation };
+    while (seed < seeds && found.length < wanted) {
+      seed += 1;
+      const violation = await violationOf(sim, search, seed);
+      if (violation === undefined) continue;
+      const { invariant, sentence } = violation;
+      if (search.as.includes(invariant)) found.push({ seed, invariant });
+      else strange ??= `seed ${seed}: ${invariant}: ${sentence}`;
     }
-    return undefined;
   } finally {
     await close();
   }
+  return { found, tried: seed, strange };
 }

@@ -3,7 +3,8 @@
  */
 import type { LivenessName } from "@quorate/sim";
 import { describe, expect, it } from "vitest";
-import { loadMutated, occurrences, type Patch } from "../mutants/loadMutated.ts";
+import { loadMutated } from "../mutants/loadMutated.ts";
+import { occurrences, type Patch } from "../mutants/sources.ts";
 import { deafFollower, halfLeader, restarted, type Scene, star, undisturbed } from "./livenessScenarios.ts";
 import type { Simulator } from "./scenarios.ts";
 

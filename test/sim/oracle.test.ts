@@ -6,7 +6,8 @@ import { type CommandResult, type Condition, encodeProposal } from "@quorate/cli
 import type { Entry } from "@quorate/raft";
 import * as sim from "@quorate/sim";
 import { describe, expect, it } from "vitest";
-import { loadMutated, occurrences, type Patch } from "../mutants/loadMutated.ts";
+import { loadMutated } from "../mutants/loadMutated.ts";
+import { occurrences, type Patch } from "../mutants/sources.ts";
 import { calmCluster, operateFor } from "./scenarios.ts";
 
 type Oracle = sim.StoreWorkload["oracle"];

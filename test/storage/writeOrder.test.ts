@@ -56,4 +56,25 @@ describe("A write", () => {
     expect(log.sequence).toBe(before + 1);
     await log.close();
   });
+
+  it("takes what it cuts off the disk, so that the next opening finds nothing to say", async () => {
+    const batches = new MemoryBatchStore();
+    const slots = new MemorySlotFile();
+    const log = await openLog({ batches, slots, nodeId: nodeA, random: systemRandom() });
+    await log.bear(birthOf(log.identity));
+    await log.write(persist({ term: 1, entries: [entry(1, 1), entry(2, 1), entry(3, 1)] }));
+    await log.write(persist({ term: 2, truncateFrom: 2 }));
+    const said: string[] = [];
+    const say = (_: object, sentence: string): void => void said.push(sentence);
+    const reopened = await openLog({
+      batches: new MemoryBatchStore(batches.contents()),
+      slots: new MemorySlotFile(slots.contents()),
+      nodeId: nodeA,
+      random: systemRandom(),
+      logger: { debug: say, info: say, warn: say, error: say },
+    });
+    expect(said).toEqual([]);
+    await reopened.close();
+    await log.close();
+  });
 });

@@ -1,0 +1,84 @@
+/** Bugs of the store, its sessions and its clients. */
+import { inFile, type Mutant, type Search, unsearched } from "../mutant.ts";
+
+const sessions = inFile("test/machine/sessions.test.ts");
+const sessionClock = inFile("test/kv/sessionClock.test.ts");
+
+const store = { kind: "seeds", layer: "store", nodes: 3, durationMs: 4_000 } as const;
+const once: Search["as"] = ["exactly once"];
+
+export const keyValueStore: readonly Mutant[] = [
+  {
+    name: "a command that comes twice runs twice",
+    source: "rqlite#2759, atomix#341, iggy#3753",
+    file: "packages/kv/src/machine/exactlyOnce.ts",
+    find: "if (stored !== undefined) return stored;",
+    replace: "if (stored !== undefined && origin.sequence < 0) return stored;",
+    killedBy: sessions("that arrives twice runs once, and gets the stored answer, though the state went on"),
+    search: { ...store, as: once },
+  },
+  {
+    name: "a command of a session that has ended runs",
+    source: "the dissertation, §6.3",
+    file: "packages/kv/src/machine/exactlyOnce.ts",
+    find: "if (session === undefined) return sessionEnded;",
+    replace: "if (session === undefined) return run();",
+    killedBy: sessions("that has ended refuses its commands, and never runs them"),
+    search: { ...store, durationMs: 8_000, as: once },
+  },
+  {
+    name: "a deposed leader's expiry ends a session",
+    source: "etcd#12528, #15247",
+    file: "packages/kv/src/machine/sessions.ts",
+    find: "return term === entryTerm ? closeSession(state, session)",
+    replace: "return term <= entryTerm ? closeSession(state, session)",
+    killedBy: sessions("expires only by a command of the term that it is applied in"),
+    search: unsearched(
+      "an expiry is proposed in its own term; only a copy kept for long could be of an older one",
+    ),
+  },
+  {
+    name: "a new leader counts a session's silence from before its office",
+    source: "etcd#2660",
+    file: "packages/kv/src/server/sessionClock.ts",
+    find: "return Math.max(office.sinceMs ?? Number.POSITIVE_INFINITY, office.heardMs.get(session) ?? 0);",
+    replace: "return Math.max(0, office.heardMs.get(session) ?? 0);",
+    killedBy: sessionClock("gives every session a whole time to live from when the new leader took office"),
+    search: unsearched(
+      "a session that ends early is opened anew: its client loses time, and nothing else yet",
+    ),
+  },
+  {
+    name: "a keep-alive is confirmed while the expiry is under way",
+    source: "etcd#14758",
+    file: "packages/kv/src/server/sessionClock.ts",
+    find: 'if (office.expiring.has(session)) return "notNow";',
+    replace: "",
+    killedBy: sessionClock("a keep-alive that arrived before and is confirmed after is not confirmed either"),
+    search: unsearched(
+      "a session that ends early is opened anew: its client loses time, and nothing else yet",
+    ),
+  },
+  {
+    name: "a write that may have run goes on under another session",
+    source: "the dissertation, §6.3",
+    file: "packages/client/src/session.ts",
+    find: "if (!executed.earlierUnanswered) return undefined;",
+    replace: "if (!executed.earlierUnanswered || session.hasEnded) return undefined;",
+    killedBy: inFile("test/client/session.test.ts")(
+      "a write that may have been executed is unknown, and is never sent under another session",
+    ),
+    search: { ...store, durationMs: 8_000, as: once },
+  },
+  {
+    name: "a write whose leader fell is told to have had no effect",
+    source: "rule 9 of errors: an unknown outcome is never called none",
+    file: "packages/raft/src/node/waiters.ts",
+    find: '{ retryable: true, outcome: "unknown" },\n        ),',
+    replace: '{ retryable: true, outcome: "none" },\n        ),',
+    killedBy: inFile("test/node/waiters.test.ts")(
+      "is told unknown, never failed, when leadership goes after the append",
+    ),
+    search: { kind: "seeds", layer: "raft", nodes: 3, durationMs: 4_000, as: once },
+  },
+];
