@@ -17,6 +17,8 @@ export function areLed({ cluster }: FaultySimulation, hosts: Hosts): boolean {
   const state = cluster.leader()?.member?.state;
   if (state?.leading === undefined || state.commitIndex < state.leading.noopIndex) return false;
   if (state.leading.transfer !== undefined) return false;
+  // A write that hangs since before the healing makes it hand over within its diskStallMs.
+  if (state.disk.durableIndex < state.commitIndex) return false;
   return hosts.every((host) => {
     const member = host.member?.state;
     return member?.currentTerm === state.currentTerm && member.leader === state.options.self;
