@@ -5,12 +5,12 @@ import { mutants } from "./catalogue.ts";
 import { readKept } from "./kept.ts";
 import { shrink } from "./shrink.ts";
 
-/** One of each kind: two of votes, two of commitment, one of the log. */
+/** Two of votes, two of acks and commitment, one of the log. */
 const chosen = [
   "the vote is not persisted",
   "an append is acknowledged before its sync",
   "a vote leaves before it is durable",
-  "an entry of an older term commits by counting",
+  "a follower commits what it holds, verified or not",
   "every append truncates what follows it, below the commit index too",
 ];
 
