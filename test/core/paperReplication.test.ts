@@ -213,7 +213,7 @@ describe("§5.4 Safety", () => {
     timeOut(cluster, "a");
     receive(cluster, "a", "b", { kind: "preVoteResponse", term: asTerm(4), granted: true });
     expect(queued(cluster, "voteRequest")).toEqual([
-      { kind: "voteRequest", term: 4, lastIndex: 3, lastTerm: 3 },
+      { kind: "voteRequest", term: 4, lastIndex: 3, lastTerm: 3, transfer: false },
     ]);
   });
 
