@@ -87,6 +87,25 @@ describe("a client", () => {
     expect(nodes.node("b").commands("put")).toBe(1);
   });
 
+  // The order in which nodes are asked is drawn: both ways, and in several rounds.
+  it.each(["bc", "cb"].flatMap((names) => [30, 36, 42].map((afterMs) => [names, afterMs] as const)))(
+    "asks all that it is connected to at once: of %s the first stands still %i ms on",
+    async (names, afterMs) => {
+      nodes = await FakeCluster.start(3);
+      await using cluster = nodes.connect();
+      await cluster.kv.put("n", 0);
+      nodes.elect("");
+      await nodes.node("a").stop();
+      const write = cluster.kv.put("n", 1);
+      await nodes.clock.pass(afterMs);
+      const [silent, leader] = [names.slice(0, 1), names.slice(1)];
+      nodes.node(silent).behave = () => "silence";
+      nodes.elect(leader);
+      await passing(nodes.clock, 20, write);
+      expect(nodes.node(leader).commands("put")).toBe(1);
+    },
+  );
+
   it("never asks in a hot loop, not even a node that claims to lead and denies it", async () => {
     nodes = await FakeCluster.start(1);
     await using cluster = nodes.connect();

@@ -73,6 +73,32 @@ describe("a waiter", () => {
     expect(waiters.size).toBe(0);
   });
 
+  it("that comes after the office was handed over waits for the successor's name too", async () => {
+    const waiters = new Waiters<string>();
+    const refuse = (): Promise<unknown> => {
+      const { id, promise } = proposed(waiters);
+      waiters.proposalAnswered({ kind: "refused", id, reason: "notLeader" });
+      return promise;
+    };
+    const handOver = async (isLeading: boolean): Promise<void> => {
+      let id = 0;
+      const transfer = waiters.transfer(undefined, (given) => {
+        id = given;
+      });
+      waiters.transferAnswered({ kind: "handedOver", id }, isLeading);
+      await transfer;
+    };
+    await handOver(true);
+    expect(waiters.awaitsSuccessor, "a transfer to the leader itself has no successor").toBe(false);
+    await handOver(false);
+    const late = refuse();
+    expect([waiters.awaitsSuccessor, waiters.size]).toEqual([true, 1]);
+    waiters.successorKnown();
+    expect(await failureOf(late)).toMatchObject({ code: "NOT_LEADER", outcome: "none" });
+    void refuse().catch(() => {});
+    expect(waiters.size, "once the successor is known nobody waits").toBe(0);
+  });
+
   it("is refused with outcome none when nothing was appended", async () => {
     const waiters = new Waiters<string>();
     const { id, promise } = proposed(waiters);

@@ -46,22 +46,25 @@ const asked: WayToGo = {
   },
 };
 
+/** A write each 4 ms: the pace of the load is a part of every gap. */
+const perSecond = 250;
+
 /** Longest gaps, one for each time that a leader went; no write failed. */
 async function gapsUnder(way: WayToGo, size: 3 | 5, times: number): Promise<readonly number[]> {
   await using cluster = await RealCluster.start({ size });
   const clients = await Promise.all([cluster.client(), cluster.client()]);
-  const load = new Load({ clients, prefix: "load/", perSecond: 100 });
+  const load = new Load({ clients, prefix: "load/", perSecond });
   await load.progress(100);
   const spans: { fromMs: number; toMs: number }[] = [];
   for (let time = 0; time < times; time += 1) {
     const leader = await cluster.leader();
     const fromMs = performance.now();
     await way.go(leader);
-    await load.progress(40);
+    await load.progress(100);
     spans.push({ fromMs, toMs: performance.now() });
     await way.comeBack(leader);
     await cluster.healthy(60_000);
-    await load.progress(40);
+    await load.progress(100);
   }
   const records = await load.stop();
   await expectKept(cluster, records, "load/");

@@ -7,6 +7,8 @@ import type { Cancel, Clock } from "@quorate/raft";
 export interface TurnOptions<Answer> {
   readonly clock: Clock;
   readonly candidates: readonly string[];
+  /** So many of the first ones are asked at the same time. Default 1. */
+  readonly together?: number;
   /** How long an endpoint may take before the next one is asked too. */
   readonly staggerMs: number;
   /** How long the whole may take; answers under way are then left to whoever asks next. */
@@ -20,7 +22,7 @@ export interface TurnOptions<Answer> {
 
 /** Undefined where all have answered and no answer was good, or the time is over. */
 export function askInTurn<Answer>(options: TurnOptions<Answer>): Promise<Answer | undefined> {
-  const { clock, ask, isGood, staggerMs, limitMs } = options;
+  const { clock, ask, isGood, staggerMs, limitMs, together = 1 } = options;
   const waiting = [...options.candidates];
   const asked = new Set<string>();
   let underWay = 0;
@@ -53,7 +55,10 @@ export function askInTurn<Answer>(options: TurnOptions<Answer>): Promise<Answer 
       asked.add(endpoint);
       underWay += 1;
       void ask(endpoint).then((answer) => answered(answer));
-      if (waiting.length > 0) cancelStagger = clock.after(staggerMs, next);
+      if (waiting.length > 0) {
+        cancelStagger?.();
+        cancelStagger = clock.after(staggerMs, next);
+      }
     }
 
     function answered(answer: Answer): void {
@@ -69,5 +74,6 @@ export function askInTurn<Answer>(options: TurnOptions<Answer>): Promise<Answer 
     }
 
     next();
+    for (let more = together - 1; more > 0 && waiting.length > 0; more -= 1) next();
   });
 }

@@ -16,7 +16,9 @@ interface Waiter {
 }
 
 /** Grows slowly: a new leader should be found soon after it is elected. */
-const pauses: BackoffOptions = { firstMs: 10, factor: 1.25, capMs: 500 };
+const pauses: BackoffOptions = { firstMs: 8, factor: 1.25, capMs: 500 };
+/** So long the first pause stays: a leader that died is replaced within some tens of milliseconds. */
+const eagerRounds = 8;
 
 export class Finder {
   readonly #clock: Clock;
@@ -62,7 +64,7 @@ export class Finder {
     for (let tries = 0; this.#waiters.size > 0; tries += 1) {
       const found = await this.#round();
       if (found !== undefined) this.#settle(found);
-      else await this.#pause(backoffMs(this.#random, pauses, tries));
+      else await this.#pause(backoffMs(this.#random, pauses, Math.max(0, tries - eagerRounds)));
     }
     this.#isSearching = false;
   }

@@ -174,6 +174,7 @@ export class Router {
     const answer = await askInTurn<StatusAnswer>({
       clock: this.clock,
       candidates,
+      together: this.#connectedAtFront(candidates),
       staggerMs,
       limitMs: roundMs,
       ask: (endpoint) => this.askStatus(endpoint),
@@ -250,6 +251,16 @@ export class Router {
     const known = shuffle(this.random, [...this.book.all]);
     const open = known.filter((endpoint) => this.#open.has(endpoint));
     return [...new Set([...named, ...open, ...known])];
+  }
+
+  /**
+   * To ask where a connection stands costs next to nothing, so those are asked at the same time, for one of them may
+   * lead by now. A hint is nearly always right: it is asked alone.
+   */
+  #connectedAtFront(candidates: readonly string[]): number {
+    if (candidates[0] === this.#hint) return 1;
+    const first = candidates.findIndex((endpoint) => !this.#open.has(endpoint));
+    return first < 0 ? candidates.length : Math.max(1, first);
   }
 
   #hopeless(): QuorateError | undefined {

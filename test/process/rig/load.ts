@@ -29,7 +29,7 @@ export class Load {
 
   constructor(options: LoadOptions) {
     this.#options = { requestTimeoutMs: 10_000, maxUnderWay: 256, ...options };
-    this.#timer = setInterval(() => this.#tick(), 5);
+    this.#timer = setInterval(() => this.#tick(), 1);
   }
 
   get acknowledged(): number {

@@ -143,6 +143,8 @@ export class CoreDriver<Result> {
   #perform(effects: Effects, nowMs: number): void {
     const { observer, waiters, memberships } = this.#ports;
     observer.effectsTaken?.(this.state, effects);
+    // Transfers first: what is refused after one waits for the successor's name.
+    for (const outcome of effects.transfers) waiters.transferAnswered(outcome, this.state.role === "leader");
     for (const outcome of effects.proposals) waiters.proposalAnswered(outcome);
     for (const outcome of effects.memberships) memberships.answered(outcome);
     // Before the role: a leader that committed its own removal steps down in the same turn.
@@ -155,7 +157,6 @@ export class CoreDriver<Result> {
       }
       this.#ports.roleChanged(effects.roleChange);
     }
-    for (const outcome of effects.transfers) waiters.transferAnswered(outcome);
     if (effects.send.length > 0) this.#send(effects.send);
     if (effects.persist !== undefined) this.#persist(effects.persist);
     for (const load of effects.loads) this.#load(load);

@@ -30,6 +30,9 @@ interface PendingRead {
   readonly waiter: Waiter<ReadPoint>;
 }
 
+/** Writes that wait for a successor's name; what is more is refused at once. */
+const maxHandedOver = 65_536;
+
 export class Waiters<Result> {
   #nextId = 1;
   /** Proposed in this turn and not yet answered by the core. */
@@ -38,7 +41,9 @@ export class Waiters<Result> {
   readonly #appended = new Map<Index, Appended<Result>>();
   /** Waiting for a read index. */
   readonly #reading = new Map<number, Waiter<ReadPoint>>();
-  /** Not appended, since this node handed its office over: told as soon as there is a successor to be named. */
+  /** From the moment at which this node handed its office over until there is a leader to be named again. */
+  #awaitsSuccessor = false;
+  /** Not appended meanwhile: told as soon as there is a successor to be named. */
   #handedOver: Waiter<Applied<Result>>[] = [];
   readonly #transferring = new Map<number, Waiter<void>>();
   /** Has a read index, waits until it is applied. In no order: there are few. */
@@ -85,24 +90,34 @@ export class Waiters<Result> {
     if (waiter === undefined) return;
     this.#proposed.delete(outcome.id);
     if (outcome.kind === "appended") this.#appended.set(outcome.index, { term: outcome.term, waiter });
-    else if (outcome.reason === "handedOver") this.#handedOver.push(waiter);
+    else if (this.#mayWaitForSuccessor(outcome.reason)) this.#handedOver.push(waiter);
     else waiter.reject(refusal(outcome.reason));
   }
 
-  transferAnswered(outcome: TransferOutcome): void {
+  /** What comes too late for the office that was handed over waits like what came in time. */
+  #mayWaitForSuccessor(reason: RefusalReason): boolean {
+    if (reason === "handedOver") this.#awaitsSuccessor = true;
+    return this.#awaitsSuccessor && isNotLeader(reason) && this.#handedOver.length < maxHandedOver;
+  }
+
+  /** `isLeading`: as for a transfer to this node itself. */
+  transferAnswered(outcome: TransferOutcome, isLeading: boolean): void {
     const waiter = this.#transferring.get(outcome.id);
     if (waiter === undefined) return;
     this.#transferring.delete(outcome.id);
-    if (outcome.kind === "handedOver") waiter.resolve();
-    else waiter.reject(transferError(outcome));
+    if (outcome.kind === "handedOver") {
+      if (!isLeading) this.#awaitsSuccessor = true;
+      waiter.resolve();
+    } else waiter.reject(transferError(outcome));
   }
 
   get awaitsSuccessor(): boolean {
-    return this.#handedOver.length > 0;
+    return this.#awaitsSuccessor;
   }
 
   /** There is a leader to be named, or it took too long. */
   successorKnown(): void {
+    this.#awaitsSuccessor = false;
     const waiters = this.#handedOver;
     this.#handedOver = [];
     for (const waiter of waiters) waiter.reject(refusal("handedOver"));
@@ -250,6 +265,10 @@ const abortSentences: Readonly<Record<TransferAbort, string>> = {
   targetRemoved: "The target lost its vote meanwhile, so this node leads on.",
   leadershipLost: "This node lost leadership before it could hand it over.",
 };
+
+function isNotLeader(reason: RefusalReason): boolean {
+  return reason === "notLeader" || reason === "handedOver";
+}
 
 function refusal(reason: RefusalReason): QuorateError {
   switch (reason) {
