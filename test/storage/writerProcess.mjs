@@ -6,6 +6,7 @@
  * node writerProcess.mjs DIRECTORY [ENTRIES_A_WRITE] [BYTES_AN_ENTRY]
  */
 import { writeSync } from "node:fs";
+import { votersOnly } from "@quorate/raft";
 import { openDirectory } from "@quorate/storage";
 
 const [, , directory, entriesAWrite = "1", bytesAnEntry = "200"] = process.argv;
@@ -19,7 +20,7 @@ const store = await openDirectory(directory, { nodeId: "a", random });
 if (store.standing.kind === "unborn") {
   const { nodeId, incarnation } = store.identity;
   const voters = [{ id: `${nodeId}.${incarnation}`, address: "ws://127.0.0.1:7101" }];
-  await store.bear({ clusterId: "c".repeat(32), configuration: { voters } });
+  await store.bear({ clusterId: "c".repeat(32), configuration: votersOnly(voters) });
 }
 const { kind, restored } = store.standing;
 say(
