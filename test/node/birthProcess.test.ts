@@ -294,11 +294,27 @@ describe("the birth of a cluster", () => {
     const list = ["a", "b"];
     const a = nursery.add("a", list);
     const b = nursery.add("b", list);
-    b.log.standing = { kind: "lost", floor: { lastIndex: asIndex(7), lastTerm: asTerm(2) } };
+    b.log.standing = { kind: "lost", clusterId: "c1", floor: { lastIndex: asIndex(7), lastTerm: asTerm(2) } };
     nursery.linkAll();
     await nursery.deliver();
     expect(clusterIdOf(a)).toBeUndefined();
     expect(a.complaints.join()).toContain("lost the record");
+  });
+
+  it("tells its birth to a member that joined and lost the record of it, of this cluster alone", async () => {
+    for (const isOwn of [true, false]) {
+      const nursery = new Nursery();
+      const d = memberId("d" as NodeId, "0000000000000001");
+      const a = nursery.add("a", ["a"], undefined, { members: [d] });
+      await nursery.deliver();
+      const clusterId = clusterIdOf(a)!;
+      const joined = nursery.add("d", ["d", "e"]);
+      const floor = { lastIndex: asIndex(7), lastTerm: asTerm(2) };
+      joined.log.standing = { kind: "lost", clusterId: isOwn ? clusterId : "another", floor };
+      nursery.linkAll();
+      await nursery.deliver();
+      expect(clusterIdOf(joined)).toBe(isOwn ? clusterId : undefined);
+    }
   });
 
   it("never founds two clusters of one list, whatever is lost and however often nodes link anew", async () => {

@@ -2,7 +2,7 @@
  * The steps of a scenario that is driven by hand, over what `openSimulation` gives. All waiting is in virtual time and
  * bounded; what does not come in time is an error, with the last lines of the trace.
  */
-import { QuorateError } from "@quorate/raft";
+import { configurationOf, hasQuorum, QuorateError } from "@quorate/raft";
 import type { SimulatedCluster, SimulatedHost } from "./cluster/cluster.ts";
 import type { FaultyCluster } from "./faults/faultyCluster.ts";
 import { cutsBetween } from "./faults/partitions.ts";
@@ -83,8 +83,9 @@ export function assertNoViolation(run: Simulation<FaultyCluster> | SimulationRes
 function isFollowed(cluster: SimulatedCluster, host: SimulatedHost): boolean {
   const state = host.member?.state;
   if (state?.leading === undefined || state.commitIndex < state.leading.noopIndex) return false;
-  const followers = cluster.hosts.filter((other) => other.member?.state?.leader === state.options.self);
-  return followers.length * 2 > cluster.hosts.length;
+  return hasQuorum(configurationOf(state.log), (id) =>
+    cluster.hosts.some(({ member }) => member?.member === id && member.state?.leader === state.options.self),
+  );
 }
 
 function timedOut({ world }: Simulation<FaultyCluster>, what: string): QuorateError {

@@ -74,7 +74,10 @@ export function openSimulation(options: WorldOptions): FaultySimulation {
   const { seed, layer, keptLines = 200, onLine } = options;
   const followsPromises = layer !== "core";
   const world = new World(seed, { keptLines, followsPromises, ...(onLine === undefined ? {} : { onLine }) });
-  const drawn: Profile = { ...drawProfile(world.chance("profile")), ...options.profile };
+  const given: Profile = { ...drawProfile(world.chance("profile")), ...options.profile };
+  // Nobody else brings them in.
+  const spares = given.faults.member === undefined ? (options.profile?.spares ?? 0) : given.spares;
+  const drawn = { ...given, spares };
   const profile = layer === "core" ? coreProfile(drawn) : drawn;
   const history = new History(world.timeline, world.trace);
   const checks = new Checks(history);
@@ -100,16 +103,16 @@ function populate(
   world: World,
   checks: Checks,
   given: WorldOptions,
-  { options, readShare }: Profile,
+  { options, readShare, spares }: Profile,
 ): Population {
   const { nodes, layer = "store" } = given;
   switch (layer) {
     case "store": {
-      const cluster = new SimulatedCluster(world, checks, nodes, storeAssembly(options));
+      const cluster = new SimulatedCluster(world, checks, nodes, storeAssembly(options), spares);
       return { cluster, workload: new StoreWorkload(cluster, readShare, recordedOf(given, cluster)) };
     }
     case "raft": {
-      const cluster = new SimulatedCluster(world, checks, nodes, raftAssembly(options));
+      const cluster = new SimulatedCluster(world, checks, nodes, raftAssembly(options), spares);
       return { cluster, workload: new SerialWorkload(cluster, readShare) };
     }
     case "core": {
@@ -125,7 +128,7 @@ function populateWith(
   world: World,
   checks: Checks,
   { nodes, layer }: WorldOptions,
-  { options }: Profile,
+  { options, spares }: Profile,
 ): Population {
   if (layer === "store" || layer === "core") {
     throw new QuorateError(
@@ -134,7 +137,7 @@ function populateWith(
     );
   }
   const replicas = new Replicas(machine, checks.history);
-  const cluster = new SimulatedCluster(world, checks, nodes, machineAssembly(options, replicas));
+  const cluster = new SimulatedCluster(world, checks, nodes, machineAssembly(options, replicas), spares);
   return { cluster, workload: new CommandWorkload(cluster, machine, replicas) };
 }
 

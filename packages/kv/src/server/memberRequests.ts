@@ -63,10 +63,13 @@ async function takeIn(
   const { member: id } = request;
   if (!isMemberId(id)) throw invalid(`${JSON.stringify(id)} is no member's id`);
   await node.readIndex();
-  const members = membersOf(configurationOf(node));
+  const configuration = configurationOf(node);
+  const members = membersOf(configuration);
   if (members.some((member) => member.id === id)) return;
   const member = { id, address: checkedAddress(request.endpoint) };
-  const before = members.find((other) => nodeIdOf(other.id) === nodeIdOf(id));
+  const isNamesake = (other: Member): boolean => nodeIdOf(other.id) === nodeIdOf(id);
+  // One that was wiped again while it waited for its promotion takes the place of that learner, not of the voter.
+  const before = configuration.learners.find(isNamesake) ?? members.find(isNamesake);
   await node.changeMembers([
     before === undefined
       ? { kind: "add", member, promotes: request.votes }

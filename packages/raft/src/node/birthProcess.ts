@@ -173,7 +173,9 @@ export class BirthProcess {
     const { clusterId } = birth;
     if (clusterId === this.#clusterId) send(from, { kind: "birthAck", clusterId });
     if (log.standing.kind === "born" || this.#bearing) return;
-    if (this.#ports.joins === clusterId || names(birth.configuration, self)) this.#bear(birth);
+    // One that joined is in no birth: what it was a member of is all that it has left to know it by.
+    const isOwn = log.standing.kind === "lost" && log.standing.clusterId === clusterId;
+    if (isOwn || this.#ports.joins === clusterId || names(birth.configuration, self)) this.#bear(birth);
   }
 
   get #clusterId(): string | undefined {

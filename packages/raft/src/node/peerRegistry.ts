@@ -27,6 +27,8 @@ export class PeerRegistry {
 
   /** The configuration in force, and with whom to keep links; undefined before the core runs. */
   #view: MembershipView | undefined;
+  /** Strangers of whom a connection ended and nothing was heard since. */
+  readonly #away = new Set<MemberId>();
 
   constructor(log: LogStore, self: MemberId, configured: readonly PeerAddress[]) {
     this.#log = log;
@@ -36,6 +38,13 @@ export class PeerRegistry {
 
   membershipChanged(view: MembershipView): void {
     this.#view = view;
+  }
+
+  /** It belongs to this cluster and greeted this node, but is no member by its log: it left, or came in later. */
+  isStranger(member: MemberId): boolean {
+    const { standing } = this.#log;
+    if (standing.kind !== "born" || this.isMember(member)) return false;
+    return this.#hellos.get(member)?.clusterId === standing.birth.clusterId;
   }
 
   /** Whether the configuration in force names it. */
@@ -108,6 +117,7 @@ export class PeerRegistry {
 
   /** After it was admitted. */
   greeted(peer: PeerHello): void {
+    this.#away.delete(peer.member);
     this.#hellos.set(peer.member, peer);
   }
 
@@ -118,6 +128,18 @@ export class PeerRegistry {
 
   unlinked(peer: MemberId): void {
     this.#linked.delete(peer);
+  }
+
+  /** A connection with it ended, in either direction. True where the targets are others now. */
+  lost(peer: MemberId): boolean {
+    if (!this.isMember(this.#self) || !this.isStranger(peer)) return false;
+    this.#away.add(peer);
+    return true;
+  }
+
+  /** It said something. True where the targets are others now. */
+  heard(peer: MemberId): boolean {
+    return this.#away.size > 0 && this.#away.delete(peer);
   }
 
   isLinked(peer: MemberId): boolean {
@@ -173,14 +195,19 @@ export class PeerRegistry {
     return { nodeId, address: told ?? address };
   }
 
-  /** One that the log does not name yet keeps links to whoever greets it: all that it was told of may be gone. */
+  /**
+   * And strangers, as long as they are there: one may have come in, and lead or stand for election by now, while this
+   * node was away, and can only be answered over a link.
+   */
   #linkedMembers(): readonly Member[] | undefined {
     const { standing } = this.#log;
     if (standing.kind !== "born") return undefined;
     const members = this.#view?.linked ?? membersOf(standing.birth.configuration);
-    if (this.isMember(this.#self)) return members;
     const { clusterId } = standing.birth;
-    const greeted = [...this.#hellos.values()].filter((hello) => hello.clusterId === clusterId);
+    const greeted = [...this.#hellos.values()].filter(
+      (hello) =>
+        hello.clusterId === clusterId && !this.isMember(hello.member) && !this.#away.has(hello.member),
+    );
     return [...members, ...greeted.map(({ member, address }) => ({ id: member, address }))];
   }
 }

@@ -233,12 +233,14 @@ export class RunningNode<Result> implements RaftNode<Result> {
       return refusal;
     }
     this.#peers.greeted(peer);
-    if (this.#driver !== undefined && !this.#peers.isMember(this.member)) {
-      this.#options.transport.setPeers(this.#peers.targets());
-    }
+    if (this.#peers.isStranger(peer.member)) this.#retarget();
     const { start, boot, sequence } = peer;
     this.#remember(peer.member, { start, boot, sequence });
     return undefined;
+  }
+
+  #retarget(): void {
+    if (this.#driver !== undefined) this.#options.transport.setPeers(this.#peers.targets());
   }
 
   #remember(peer: MemberId, seen: Seen): void {
@@ -258,6 +260,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
   }
 
   #lost(peer: MemberId, cause: CloseCause): void {
+    if (this.#peers.lost(peer)) this.#retarget();
     if (cause === "remote") this.#driver?.push({ kind: "peerLost", peer });
     this.#emit({ kind: "peerLost", peer: nodeIdOf(peer), reason: cause });
   }
@@ -270,6 +273,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
       if (isBirthMessage(message)) this.#birth.received(from, message);
       else if (this.#driver !== undefined) {
         this.#birth.heardAsMember(from);
+        if (this.#peers.heard(from)) this.#retarget();
         this.#driver.push({ kind: "received", from, message });
       }
     }

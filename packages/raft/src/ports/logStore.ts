@@ -23,8 +23,8 @@ export interface Birth {
 export type Standing =
   /** Never was a member. `promisedTo` is the only founder whose birth it may still take. */
   | { readonly kind: "unborn"; readonly promisedTo: MemberId | undefined }
-  /** Was a member and lost the record of it. Takes its birth again from a member that names it; founds nothing. */
-  | { readonly kind: "lost"; readonly floor: Floor }
+  /** Was a member of this cluster and lost the record of it. Takes its birth again from a member; founds nothing. */
+  | { readonly kind: "lost"; readonly clusterId: string; readonly floor: Floor }
   | { readonly kind: "born"; readonly birth: Birth; readonly restored: RestoredState };
 
 /**

@@ -10,6 +10,7 @@ import { hashState } from "@quorate/kv/machine";
 import {
   type Logger,
   type LogStore,
+  memberId,
   type Network,
   type RaftNode,
   type RaftOptions,
@@ -20,10 +21,12 @@ import {
 import { openLog } from "@quorate/storage/internal";
 import { createTransport } from "@quorate/transport/links";
 import { openDirectory } from "../disk/stores.ts";
+import type { JoinPlan } from "../faults/faultyCluster.ts";
 import type { MemberHistory } from "../invariants/history.ts";
 import type { Replica, Replicas } from "../machine/replicas.ts";
 import type { SimulatedProcess } from "../world/process.ts";
 import type { World } from "../world/world.ts";
+import { admit } from "./admission.ts";
 import type { SimulatedCluster, SimulatedHost } from "./cluster.ts";
 import { type Listed, type ListMachine, listMachine } from "./listMachine.ts";
 
@@ -50,6 +53,19 @@ interface Ports {
   readonly network: Network;
   readonly random: Random;
   readonly logger: Logger;
+}
+
+/** Where the node is told how to come in, and has no cluster yet: what it takes to be taken in. */
+function joinOf(
+  cluster: SimulatedCluster,
+  host: SimulatedHost,
+  process: SimulatedProcess,
+  { log }: Ports,
+): Promise<string> | undefined {
+  if (host.joins === undefined || log.standing.kind !== "unborn") return undefined;
+  const { nodeId, incarnation } = log.identity;
+  const member = { id: memberId(nodeId, incarnation), address: host.address };
+  return admit(cluster, process, member, host.joins);
 }
 
 async function openPorts(
@@ -85,12 +101,15 @@ async function startBare<Result>(
   options: RaftOptions,
   wrapped: (member: MemberHistory) => StateMachine<Result>,
 ): Promise<{ raft: RaftNode<Result>; closed: Promise<void>; close: () => Promise<void> }> {
-  const { log, member, network, random, logger } = await openPorts(cluster, host, process);
+  const ports = await openPorts(cluster, host, process);
+  const { log, member, network, random, logger } = ports;
+  const joins = await joinOf(cluster, host, process, ports);
   const { clock } = process;
   const transport = createTransport({ network, clock, random, logger });
   const raft = startNode<Result>({
     nodeId: host.name,
-    peers: cluster.peers,
+    peers: cluster.peersOf(host),
+    ...(joins === undefined ? {} : { joins }),
     address: host.address,
     log,
     transport: cluster.checks.transport(transport, member),
@@ -149,8 +168,11 @@ export function machineAssembly(options: RaftOptions, replicas: Replicas): Assem
 export function storeAssembly(options: RaftOptions): Assembly {
   return {
     async start(cluster, host, process) {
-      const { member, ...ports } = await openPorts(cluster, host, process);
+      const opened = await openPorts(cluster, host, process);
+      const { member, ...ports } = opened;
       const { checks } = cluster;
+      // The node itself asks to be taken in, but not in the place of another.
+      if (host.joins?.replaces !== undefined) await joinOf(cluster, host, process, opened);
       const store = await assembleNode(
         {
           ...ports,
@@ -164,7 +186,8 @@ export function storeAssembly(options: RaftOptions): Assembly {
         {
           id: host.name,
           listen: host.address,
-          peers: cluster.peers,
+          peers: host.joins === undefined ? cluster.peersOf(host) : undefined,
+          ...(host.joins === undefined ? {} : { via: viaOf(cluster, host, host.joins) }),
           raft: {
             heartbeatMs: 50,
             electionTimeoutMinMs: 150,
@@ -185,6 +208,14 @@ export function storeAssembly(options: RaftOptions): Assembly {
       };
     },
   };
+}
+
+function viaOf(
+  { hosts }: SimulatedCluster,
+  host: SimulatedHost,
+  { votes }: JoinPlan,
+): { readonly endpoints: readonly string[]; readonly votes: boolean } {
+  return { endpoints: hosts.filter((other) => other !== host).map(({ address }) => address), votes };
 }
 
 /** What a process says, as lines of the trace. */

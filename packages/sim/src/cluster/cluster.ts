@@ -4,10 +4,10 @@
  * Here is what can be done to it: crash, restart, pause, resume, wipe, roll back. What runs in a process is decided by
  * an `Assembly` (assembly.ts). A node that stops by itself without a fault that explains it is a violation.
  */
-import type { LogStore, NodeId, RaftOptions } from "@quorate/raft";
+import { type LogStore, type MemberChange, type NodeId, QuorateError, type RaftOptions } from "@quorate/raft";
 import { type DirectoryCopy, SimulatedDirectory } from "../disk/directory.ts";
 import { calmTemper, type DiskTemper } from "../disk/stores.ts";
-import type { Damage, FaultyCluster, FaultyHost } from "../faults/faultyCluster.ts";
+import type { Damage, FaultyCluster, FaultyHost, JoinPlan } from "../faults/faultyCluster.ts";
 import type { Checks } from "../invariants/checks.ts";
 import type { MemberHistory } from "../invariants/history.ts";
 import { addressOf } from "../network/network.ts";
@@ -16,6 +16,9 @@ import type { SimulatedProcess } from "../world/process.ts";
 import type { World } from "../world/world.ts";
 import type { Assembly, RunningNode } from "./assembly.ts";
 import { sentenceOf } from "./sentenceOf.ts";
+
+/** After which a node starts again that gave up joining. */
+const startedAgainMs = 500;
 
 export class SimulatedHost implements FaultyHost {
   readonly name: NodeId;
@@ -37,12 +40,16 @@ export class SimulatedHost implements FaultyHost {
   /** A write was made to fail since the last start. */
   diskFailed = false;
   isCopyStarted = false;
+  isSpare: boolean;
+  /** How it comes in where its directory knows of no cluster; undefined: it founds one with the others. */
+  joins: JoinPlan | undefined;
   /** Of this start, once it is open. */
   log: LogStore | undefined;
   private readonly ownDirectory: SimulatedDirectory;
 
-  constructor(name: NodeId, chance: Chance) {
+  constructor(name: NodeId, chance: Chance, isSpare: boolean) {
     this.name = name;
+    this.isSpare = isSpare;
     this.address = addressOf(name);
     this.ownDirectory = new SimulatedDirectory(chance);
     this.directory = this.ownDirectory;
@@ -60,6 +67,10 @@ export class SimulatedHost implements FaultyHost {
     return this.process?.isAlive === true;
   }
 
+  get isJoining(): boolean {
+    return this.isUp && this.joins !== undefined && this.member?.isBorn !== true;
+  }
+
   get isPaused(): boolean {
     return this.process?.isPaused === true;
   }
@@ -72,17 +83,23 @@ export class SimulatedCluster implements FaultyCluster {
   private readonly assembly: Assembly;
   private readonly diskChance: Chance;
 
-  constructor(world: World, checks: Checks, count: number, assembly: Assembly) {
+  private readonly founders: readonly SimulatedHost[];
+
+  /** `count` nodes that found the cluster, and so many `spares` that may join it later. */
+  constructor(world: World, checks: Checks, count: number, assembly: Assembly, spares: number = 0) {
     this.world = world;
     this.checks = checks;
     this.assembly = assembly;
     this.diskChance = world.chance("disk");
-    const names = Array.from({ length: count }, (_, at) => String.fromCharCode(97 + at) as NodeId);
-    this.hosts = names.map((name) => new SimulatedHost(name, this.diskChance));
+    const names = Array.from({ length: count + spares }, (_, at) => String.fromCharCode(97 + at) as NodeId);
+    this.hosts = names.map((name, at) => new SimulatedHost(name, this.diskChance, at >= count));
+    this.founders = this.hosts.slice(0, count);
   }
 
-  get peers(): Readonly<Record<string, string>> {
-    return Object.fromEntries(this.hosts.map((host) => [host.name, host.address]));
+  /** What this host is told at its start: the nodes that found the cluster with it, or itself alone where it joins. */
+  peersOf(host: SimulatedHost): Readonly<Record<string, string>> {
+    const told = host.joins === undefined ? this.founders : [host];
+    return Object.fromEntries(told.map(({ name, address }) => [name, address]));
   }
 
   host(name: string): SimulatedHost {
@@ -114,6 +131,7 @@ export class SimulatedCluster implements FaultyCluster {
   }
 
   start(host: SimulatedHost): void {
+    if (host.isSpare) return;
     // An older copy is started once: each start makes it look newer, and only what others have seen tells its age.
     if (host.isUp || (host.damage === "rolledBack" && host.isCopyStarted && host.stopReason === undefined))
       return;
@@ -142,7 +160,7 @@ export class SimulatedCluster implements FaultyCluster {
             (error: unknown) => this.exit(host, process, sentenceOf(error)),
           );
         },
-        (error: unknown) => this.exit(host, process, sentenceOf(error)),
+        (error: unknown) => this.startFailed(host, process, error),
       );
     });
   }
@@ -153,6 +171,9 @@ export class SimulatedCluster implements FaultyCluster {
     if (host.isForeign)
       this.checks.history.fail("identity", `${host.name} opened the directory of ${member}`);
     host.log = log;
+    // Who joins is a new member, of whom nothing was lost.
+    const isNew = host.joins !== undefined && log.standing.kind === "unborn";
+    if (isNew && host.damage === "wiped") host.damage = "none";
     host.member = this.checks.opened(log.standing, member, host.damage !== "none");
     return host.member;
   }
@@ -184,11 +205,29 @@ export class SimulatedCluster implements FaultyCluster {
     host.process?.resume(timersFirst);
   }
 
-  wipe(host: SimulatedHost): void {
+  wipe(host: SimulatedHost, joins: JoinPlan | undefined = host.joins): void {
     this.crash(host, false);
     this.world.trace.note(host.name, "directory wiped");
     if (!host.directory.isEmpty) host.damage = "wiped";
     host.directory.wipe();
+    host.member = undefined;
+    host.joins = joins;
+  }
+
+  join(host: SimulatedHost, plan: JoinPlan): void {
+    host.joins = plan;
+    host.isSpare = false;
+    this.start(host);
+  }
+
+  changeMembers(host: SimulatedHost, changes: readonly MemberChange[]): void {
+    const { history } = this.checks;
+    host.running?.raft.changeMembers(changes).then(
+      () => history.mark("membership changed on request"),
+      (error: unknown) => {
+        if (error instanceof QuorateError && error.code === "CHANGE_REFUSED") history.mark("change refused");
+      },
+    );
   }
 
   copy(host: SimulatedHost): DirectoryCopy {
@@ -260,17 +299,29 @@ export class SimulatedCluster implements FaultyCluster {
     this.world.trace.observer?.began("down", host.name);
   }
 
+  /** One that is refused for good goes back to the spares. */
+  private startFailed(host: SimulatedHost, process: SimulatedProcess, error: unknown): void {
+    const isRefused = error instanceof QuorateError && error.code === "CHANGE_REFUSED" && !error.retryable;
+    const isSpareAgain = isRefused && host.isJoining;
+    this.exit(host, process, sentenceOf(error));
+    if (isSpareAgain) host.isSpare = true;
+  }
+
   private exit(host: SimulatedHost, process: SimulatedProcess, reason: string): void {
     if (!process.isAlive) return;
     this.world.trace.note(host.name, `process exits: ${reason}`);
     host.stopReason = reason;
     if (host.damage === "rolledBack") this.checks.history.mark("older directory refused");
+    const isOutside = host.isJoining;
     const isExplained =
       host.diskFailed ||
       host.temper.isFull ||
       host.isForeign ||
       host.damage !== "none" ||
+      isOutside ||
       reason === "closed";
+    // Nobody took it in, in all the time that it had: whoever watches over it starts it again.
+    if (isOutside) this.world.timeline.schedule(startedAgainMs, undefined, () => this.start(host));
     if (!isExplained) {
       this.checks.history.fail("no unexpected stop", `${host.name} stopped by itself: ${reason}`);
     }

@@ -45,6 +45,8 @@ export class CoreHost implements FaultyHost, WireEnd {
   member: MemberHistory | undefined;
   starts = 0;
   damage: Damage = "none";
+  readonly isSpare = false;
+  readonly isJoining = false;
   stopReason: string | undefined;
   diskFailed = false;
 
@@ -191,6 +193,14 @@ export class CoreCluster implements FaultyCluster {
 
   isKnownToAll(): boolean {
     return false;
+  }
+
+  join(host: CoreHost): void {
+    throw new Error(`${host.name} cannot join: birth is no part of the core`);
+  }
+
+  changeMembers(host: CoreHost): void {
+    throw new Error(`${host.name} cannot be asked for another membership: birth is no part of the core`);
   }
 
   transfer(host: CoreHost, target: string | undefined): void {

@@ -31,6 +31,8 @@ const strikes: Readonly<Record<FaultKind, boolean>> = {
   olderDisk: false,
   // Who comes back without a directory has to be born again, and birth is no part of the core.
   wipe: false,
+  // Nor is it told to whom else it belongs: a bare core has no birth, and joins nothing.
+  member: false,
 };
 
 export function strikesCores(kind: FaultKind): boolean {

@@ -163,7 +163,9 @@ export class CoreNode {
       this.reportedAppliedIndex = this.appliedIndex;
       this.step({ kind: "applied", upTo: this.appliedIndex });
     }
-    this.perform(takeEffects(this.state));
+    const effects = takeEffects(this.state);
+    this.observer.effectsTaken?.(this.state, effects);
+    this.perform(effects);
   }
 
   private perform(effects: OnlyFields<Effects, Performed>): void {

@@ -1,6 +1,6 @@
 /** A fault in words, for the trace and for the page of a run. */
 import { unreachable } from "@quorate/raft";
-import type { Fault, Path } from "./fault.ts";
+import type { Fault, MemberStep, Path } from "./fault.ts";
 
 export function describeFault(fault: Fault): string {
   return `${sentence(fault)} for ${fault.forMs} ms`;
@@ -60,9 +60,17 @@ function sentence(fault: Fault): string {
       const whom = fault.target === "" ? "whom it likes" : fault.target;
       return `the leader is asked ${fault.times} times to hand over to ${whom}`;
     }
+    case "member": {
+      const crash = fault.crashAt === "never" ? "" : `, and its leader is killed at ${fault.crashAt}`;
+      return `the membership changes: ${fault.steps.map(stepWords).join(", ")}${crash}`;
+    }
     default:
       return unreachable(fault);
   }
+}
+
+function stepWords(step: MemberStep): string {
+  return step.action === "replace" ? `${step.node} replaces ${step.of}` : `${step.action} ${step.node}`;
 }
 
 function fate(isSilent: boolean): string {

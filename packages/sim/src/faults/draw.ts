@@ -3,9 +3,12 @@
  * is where it hurts.
  */
 import type { Chance } from "../world/chance.ts";
+import { drawMemberFault } from "./drawMembers.ts";
 import { drawNetworkFault } from "./drawNetwork.ts";
 import type { Fault, FaultKind, ProcessFault } from "./fault.ts";
 import type { FaultyCluster } from "./faultyCluster.ts";
+import { mayLose } from "./memberFaults.ts";
+import { quorumSize } from "./memberships.ts";
 import type { Profile } from "./profile.ts";
 
 export function drawFault(cluster: FaultyCluster, profile: Profile, chance: Chance): Fault | undefined {
@@ -25,7 +28,8 @@ export function drawFault(cluster: FaultyCluster, profile: Profile, chance: Chan
     case "foreignDisk":
       return { kind, node, from: chance.pick(cluster.hosts).name, forMs: 100 + shortly };
     case "olderDisk":
-      return drawRollBack(cluster, chance, 200 + shortly);
+      // Who joins later has seen nothing of an earlier start, and cannot tell that a directory is older.
+      return profile.spares > 0 ? undefined : drawRollBack(cluster, chance, 200 + shortly);
     case "suspend":
     case "fullDisk":
     case "hangingDisk":
@@ -36,6 +40,8 @@ export function drawFault(cluster: FaultyCluster, profile: Profile, chance: Chan
       const target = chance.pick([...names, ...names, "", "nobody"]);
       return { kind, target, times: chance.pick([1, 1, 2, 5, 20]), forMs: shortly };
     }
+    case "member":
+      return drawMemberFault(cluster, chance, shortly);
     case "rot":
     case "wipe":
       return drawDamage(cluster, kind, chance, shortly);
@@ -84,7 +90,8 @@ function drawProcessFault(
 
 /**
  * Data are taken from a minority only, so that a loss of what was acknowledged is always a fault of ours: of three
- * nodes one may be damaged by rot, of five one by rot or by wiping. With less there is nothing to spare.
+ * nodes one may be damaged by rot, of five one by rot or by wiping, and the others must be a quorum by every
+ * configuration that may be in force. With less there is nothing to spare.
  */
 function drawDamage(
   cluster: FaultyCluster,
@@ -95,13 +102,10 @@ function drawDamage(
   const { hosts } = cluster;
   const damaged = hosts.find((host) => host.damage !== "none");
   const victim = damaged ?? chance.pick(hosts);
-  if (
-    hosts.length < 3 ||
-    victim.damage === "wiped" ||
-    victim.damage === "rolledBack" ||
-    (kind === "wipe" && hosts.length < 5)
-  )
-    return undefined;
+  const quorum = quorumSize(cluster);
+  if (quorum < 2 || victim.damage === "wiped" || victim.damage === "rolledBack") return undefined;
+  if (kind === "wipe" && quorum < 3) return undefined;
+  if (victim.isSpare || !mayLose(cluster, victim)) return undefined;
   if (kind === "wipe") return { kind, node: victim.name, forMs };
   const from = chance.below(1_000);
   return { kind, node: victim.name, from, to: chance.between(from, 1_000), forMs };

@@ -2,7 +2,9 @@
  * Faults as plain data: what is done to whom and for how long. A list of them with times is a schedule, which can be
  * written out and replayed; nothing random is decided when one strikes.
  */
-export type Fault = NetworkFault | ProcessFault | DiskFault | ClockFault | TransferFault;
+import type { MemberPhase } from "../invariants/history.ts";
+
+export type Fault = NetworkFault | ProcessFault | DiskFault | ClockFault | TransferFault | MembershipFault;
 
 /** A directed path between two hosts. */
 export type Path = readonly [from: string, to: string];
@@ -134,6 +136,30 @@ export type TransferFault =
    * one that is down or does not exist; or, where it is empty, to whom it likes.
    */
   { readonly kind: "transfer"; readonly target: string; readonly times: number; readonly forMs: number };
+
+export interface MembershipFault {
+  /**
+   * The membership changes, by one request to whoever leads: several steps at once make a joint configuration. Nodes
+   * that are new, or wiped for it, start after `forMs` and ask to be taken in themselves.
+   */
+  readonly kind: "member";
+  readonly steps: readonly MemberStep[];
+  /** The leader is killed in this phase of a joint change that comes of it, and starts again after `forMs`. */
+  readonly crashAt: MemberPhase | "never";
+  readonly forMs: number;
+}
+
+/**
+ * `add` as a voter, `addLearner` as one that stays a learner; `replace`: `node` takes the place of `of`; `rejoin`: the
+ * node is wiped and takes its own place as a new member.
+ */
+export type MemberStep =
+  | { readonly action: SoleAction; readonly node: string }
+  | { readonly action: "replace"; readonly node: string; readonly of: string };
+
+export const soleActions = ["add", "addLearner", "remove", "demote", "promote", "rejoin"] as const;
+
+export type SoleAction = (typeof soleActions)[number];
 
 export type FaultKind = Fault["kind"];
 

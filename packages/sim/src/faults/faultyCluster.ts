@@ -3,7 +3,7 @@
  *
  * What runs on a host is not said here: a whole node (cluster/) or the bare core (core/). Types only.
  */
-import type { NodeId, RaftOptions } from "@quorate/raft";
+import type { MemberChange, NodeId, RaftOptions } from "@quorate/raft";
 import type { DiskTemper } from "../disk/stores.ts";
 import type { Checks } from "../invariants/checks.ts";
 import type { MemberHistory } from "../invariants/history.ts";
@@ -21,6 +21,10 @@ export interface FaultyHost {
   readonly isUp: boolean;
   readonly isPaused: boolean;
   readonly damage: Damage;
+  /** Down and empty until a change of membership brings it in. */
+  readonly isSpare: boolean;
+  /** Its process runs and asks to be taken in. */
+  readonly isJoining: boolean;
   /** Why it stopped by itself, the last time. */
   readonly stopReason: string | undefined;
   readonly temper: DiskTemper;
@@ -46,6 +50,13 @@ export interface FaultyHost {
   readonly running: { digest(): string } | undefined;
 }
 
+/** How a node without a cluster comes in. */
+export interface JoinPlan {
+  readonly votes: boolean;
+  /** The node whose place it takes, if it is not its own. */
+  readonly replaces: string | undefined;
+}
+
 export interface FaultyCluster {
   readonly world: World;
   readonly checks: Checks;
@@ -63,7 +74,12 @@ export interface FaultyCluster {
   resume(host: FaultyHost, timersFirst: boolean): void;
   /** Kills it, and the batches `from`..`to` of its directory are gone when it starts again. */
   rot(host: FaultyHost, from: number, to: number): void;
-  wipe(host: FaultyHost): void;
+  /** `joins`: it takes its own place again when it starts, as whoever gives it that option means it to. */
+  wipe(host: FaultyHost, joins?: JoinPlan): void;
+  /** Starts the node, which asks to be taken in if it is no member yet. */
+  join(host: FaultyHost, plan: JoinPlan): void;
+  /** Asks the node, which should lead, for all of this at once; marks what came of it. */
+  changeMembers(host: FaultyHost, changes: readonly MemberChange[]): void;
   /** Asks the node to hand leadership to `target`, or to whom it likes; marks what came of it. */
   transfer(host: FaultyHost, target: string | undefined): void;
   /** Kills it, and it has a copy of the directory of `other` until it is given back its own. */

@@ -26,5 +26,7 @@ export const faultKinds: Readonly<Record<FaultKind, string>> = {
   diskError: "the next write fails with EIO",
   rot: "some of what was written is gone at the next start",
   transfer: "the leader is asked to hand over: to a node that is there, behind, down, unknown, or itself",
+  member:
+    "nodes join, leave, are promoted, demoted and replaced, several at once, the leader killed in between",
   wipe: "the next start finds an empty directory",
 };

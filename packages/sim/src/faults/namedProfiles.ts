@@ -15,6 +15,7 @@ export const profileNames = [
   "pauses",
   "transfers",
   "clocks",
+  "membership",
 ] as const;
 
 export type ProfileName = (typeof profileNames)[number];
@@ -86,5 +87,13 @@ export const namedProfiles: Readonly<Record<ProfileName, NamedProfile>> = {
   transfers: {
     about: "storms of transfers of leadership, to nodes that are there, behind, down or unknown",
     profile: { faults: { transfer: 6, crash: 2, pause: 1, partition: 1 }, meanFaultGapMs: 200 },
+  },
+  membership: {
+    about: "members come and go, learners are promoted, wiped nodes rejoin; crashes and partitions meanwhile",
+    profile: {
+      faults: { member: 8, crash: 3, crashAll: 0.2, partition: 2, pause: 1, transfer: 1 },
+      spares: 2,
+      meanFaultGapMs: 250,
+    },
   },
 };

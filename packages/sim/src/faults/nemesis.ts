@@ -9,6 +9,7 @@ import { describeFault } from "./describeFault.ts";
 import { calmDisk, diskStrikes } from "./diskFaults.ts";
 import type { Fault, FaultKind, ScheduledFault } from "./fault.ts";
 import type { FaultyCluster, FaultyHost } from "./faultyCluster.ts";
+import { memberStrikes } from "./memberFaults.ts";
 import { networkStrikes } from "./networkFaults.ts";
 import { processStrikes } from "./processFaults.ts";
 import type { Site, Strikes } from "./strikes.ts";
@@ -20,6 +21,7 @@ const strikes: Strikes<FaultKind> = {
   ...diskStrikes,
   ...clockStrikes,
   ...transferStrikes,
+  ...memberStrikes,
 };
 
 /** Up to this far from true time a clock is as clocks are, and is left as it is when all else is healed. */
@@ -63,6 +65,7 @@ export class Nemesis {
    */
   freeze(hosts: readonly FaultyHost[]): void {
     this.isOver = true;
+    this.site.cluster.checks.history.onPhase = undefined;
     const { cluster } = this.site;
     const { paths, timeline } = cluster.world;
     const well = new Set<string>(hosts.map(({ name }) => name));

@@ -14,6 +14,8 @@ export interface Profile {
   readonly clockDrift?: number;
   /** Relative frequency of each kind of fault; absent: never. */
   readonly faults: Partial<Record<FaultKind, number>>;
+  /** Hosts beside the founding nodes, 0 to 2: for changes of membership to bring in. */
+  readonly spares: number;
   readonly meanFaultGapMs: number;
   /** Faults strike from the beginning, the founding of the cluster included. */
   readonly faultsAtBirth: boolean;
@@ -49,6 +51,7 @@ export const everyFault: Readonly<Record<FaultKind, number>> = {
   rot: 1,
   wipe: 0.5,
   transfer: 3,
+  member: 3,
 };
 
 /** Nothing goes wrong. */
@@ -57,6 +60,7 @@ export const calmProfile: Profile = {
   meanDiskLatencyMs: 0.5,
   clockDrift: 0,
   faults: {},
+  spares: 0,
   meanFaultGapMs: 1_000,
   faultsAtBirth: false,
   meanOperationGapMs: 10,
@@ -67,7 +71,7 @@ export const calmProfile: Profile = {
 export function drawProfile(chance: Chance): Profile {
   const faults: Partial<Record<FaultKind, number>> = {};
   for (const [kind, weight] of Object.entries(everyFault)) {
-    if (chance.happens(0.75)) faults[kind as FaultKind] = weight;
+    if (kind !== "member" && chance.happens(0.75)) faults[kind as FaultKind] = weight;
   }
   const isSlow = chance.happens(0.1);
   const options: RaftOptions = {
@@ -77,17 +81,19 @@ export function drawProfile(chance: Chance): Profile {
     maxUncommittedEntries: chance.pick([4, 64, 16_384]),
     maxPendingReads: chance.pick([2, 64, 65_536]),
   };
-  return {
+  const drawn = {
     wire: drawWire(chance, isSlow),
     meanDiskLatencyMs: chance.pick([0.125, 0.5, 2, 8]),
     clockDrift: chance.pick([0, 0, 0.0005, 0.05, 0.5]),
-    faults,
     meanFaultGapMs: chance.between(100, 1_500),
     faultsAtBirth: chance.happens(0.3),
     meanOperationGapMs: chance.pick([4, 10, 25, 60]),
     readShare: chance.pick([0.2, 0.5, 0.8]),
     options,
   };
+  // Every other run keeps its members.
+  if (chance.happens(0.5)) faults.member = everyFault.member;
+  return { ...drawn, faults, spares: chance.between(1, 2) };
 }
 
 function drawWire(chance: Chance, isSlow: boolean): WireTemper {

@@ -6,14 +6,16 @@
  *
  * Costs are O(1) an event, amortised over entries. Must not change what it is shown.
  */
-import type {
-  Entry,
-  LogStore,
-  MemberId,
-  PeerMessage,
-  Standing,
-  StateMachine,
-  Transport,
+import {
+  type Entry,
+  type Event,
+  type LogStore,
+  type MemberId,
+  newestConfiguration,
+  type PeerMessage,
+  type Standing,
+  type StateMachine,
+  type Transport,
 } from "@quorate/raft";
 import type { CoreObserver } from "@quorate/raft/internal";
 import { Application } from "./application.ts";
@@ -23,7 +25,10 @@ import { born, reopened, writeDurable, writeStarted } from "./disk.ts";
 import { checkRole } from "./elections.ts";
 import type { History, MemberHistory } from "./history.ts";
 import { markStep } from "./marks.ts";
+import { beganWith, checkConfigurations } from "./membership.ts";
 import { checkSending } from "./messages.ts";
+
+const endOfTurn: Event = { kind: "tick" };
 
 export class Checks {
   readonly history: History;
@@ -46,6 +51,7 @@ export class Checks {
     known.seenCommit = 0;
     known.appliedIndex = 0;
     known.leadsTerm = -1;
+    known.inForce = undefined;
     return known;
   }
 
@@ -60,6 +66,7 @@ export class Checks {
     return {
       started: (state) => {
         member.state = state;
+        beganWith(history, member, state);
         history.trace.observer?.stepped(name, state);
       },
       stepped: (state, event) => {
@@ -67,7 +74,16 @@ export class Checks {
         markStep(history, member, state, event);
         checkRole(history, member, state);
         checkCommit(history, member, state, event);
+        checkConfigurations(history, member, state);
         history.trace.observer?.stepped(name, state, event);
+      },
+      // At the end of its turn a leader goes on with a change of membership, which may commit and append.
+      effectsTaken: (state) => {
+        if (newestConfiguration(state.log) === member.inForce && state.role === member.seenRole) return;
+        markStep(history, member, state, endOfTurn);
+        checkRole(history, member, state);
+        checkCommit(history, member, state, endOfTurn);
+        checkConfigurations(history, member, state);
       },
     };
   }

@@ -1,8 +1,18 @@
 /**
  * What is committed and applied: the commit rule, agreement, order of indexes, and state-machine safety.
  */
-import { asIndex, configurationOf, type Event, type MemberId, type RaftState, termAt } from "@quorate/raft";
+import {
+  asIndex,
+  configurationOf,
+  type Event,
+  hasQuorum,
+  type MemberId,
+  type RaftState,
+  termAt,
+  votersOf,
+} from "@quorate/raft";
 import type { ChainLink, Committed, History, MemberHistory } from "./history.ts";
+import { committedConfiguration } from "./membership.ts";
 
 /** After every step of a member. */
 export function checkCommit(history: History, member: MemberHistory, state: RaftState, event: Event): void {
@@ -20,7 +30,7 @@ export function checkCommit(history: History, member: MemberHistory, state: Raft
   }
   member.seenCommit = after;
   if (state.role === "leader") {
-    checkCommitRule(history, state, after);
+    checkCommitRule(history, member, state, after);
     markCommit(history, state, before);
   } else checkFollowerBound(history, member, state, event);
   for (let index = before + 1; index <= after; index += 1) agree(history, member, state, index);
@@ -82,9 +92,10 @@ function markCommit(history: History, state: RaftState, before: number): void {
 
 /**
  * A leader commits only an entry of its own term, and only when a quorum of the configuration in force holds it
- * durably. Judged at this moment alone: a later configuration may count otherwise.
+ * durably: a majority of each list while it is joint. A step may commit by the configuration that it begins with, and
+ * by the one that it appends then; a later configuration may count otherwise.
  */
-function checkCommitRule(history: History, state: RaftState, index: number): void {
+function checkCommitRule(history: History, member: MemberHistory, state: RaftState, index: number): void {
   const leader = state.options.self;
   const term = termAt(state.log, asIndex(index));
   if (term !== state.currentTerm) {
@@ -94,13 +105,16 @@ function checkCommitRule(history: History, state: RaftState, index: number): voi
     );
     return;
   }
-  const { voters } = configurationOf(state.log);
-  const holding = voters.filter((voter) => history.hasHeld(history.of(voter.id), index, term));
-  history.require(
-    holding.length * 2 > voters.length,
+  const holds = (id: MemberId): boolean => history.hasHeld(history.of(id), index, term);
+  const inForce = configurationOf(state.log);
+  if (hasQuorum(inForce, holds)) return;
+  const before = member.inForce?.configuration;
+  if (before !== undefined && before !== inForce && hasQuorum(before, holds)) return;
+  const voters = votersOf(inForce);
+  const holding = voters.filter(({ id }) => holds(id));
+  history.fail(
     "commit rule",
-    () =>
-      `${leader} commits entry ${index} of term ${term}, durable on ${holding.length} of ${voters.length} voters only`,
+    `${leader} commits entry ${index} of term ${term}, durable on ${holding.length} of ${voters.length} voters only`,
   );
 }
 
@@ -133,6 +147,7 @@ function agree(history: History, member: MemberHistory, state: RaftState, index:
     history.committed.push(committed);
     const upTo = history.committedIn.get(state.currentTerm) ?? 0;
     history.committedIn.set(state.currentTerm, Math.max(upTo, index));
+    committedConfiguration(history, member, state, index);
   } else if (known.hash !== link.hash) {
     history.fail(
       "commit agreement",

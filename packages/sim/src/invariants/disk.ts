@@ -5,7 +5,7 @@
  * A write counts as durable when the log store said so. After a crash the store must give back exactly that, or that
  * and the one write that was under way. Less is lost data; a mute or lost member without damage is a false refusal.
  */
-import type { Persist, RestoredState, Standing } from "@quorate/raft";
+import { hasQuorum, type Persist, type RestoredState, type Standing } from "@quorate/raft";
 import { checkVote } from "./elections.ts";
 import { type ChainLink, type History, lastLink, linkAt, type MemberHistory } from "./history.ts";
 
@@ -39,8 +39,12 @@ function checkTruncation(history: History, member: MemberHistory, persist: Persi
     history.fail("leader appends only", `${member.member} truncates from ${from} on while it leads`);
   }
   const cut = linkAt(member.log, from);
-  if (cut !== undefined && history.holderCount(cut) * 2 > history.members.size) {
-    history.mark("Figure 8: an entry that a quorum held was replaced");
+  const { configuration } = history.configuration ?? {};
+  if (cut !== undefined && configuration !== undefined) {
+    const { index, term } = cut;
+    if (hasQuorum(configuration, (id) => history.hasHeld(history.of(id), index, term))) {
+      history.mark("Figure 8: an entry that a quorum held was replaced");
+    }
   }
   const committed = history.committed[from - 1];
   if (cut === undefined || cut.hash !== committed?.hash || persist.entries[0]?.term === committed.term)

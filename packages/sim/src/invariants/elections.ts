@@ -4,6 +4,7 @@
  */
 import { asIndex, type RaftState, termAt } from "@quorate/raft";
 import type { History, MemberHistory } from "./history.ts";
+import { checkElected } from "./membership.ts";
 
 /** After every step of a member. */
 export function checkRole(history: History, member: MemberHistory, state: RaftState): void {
@@ -41,6 +42,7 @@ function becameLeader(history: History, member: MemberHistory, state: RaftState)
   member.matches.clear();
   checkLeader(history, member, term);
   checkCompleteness(history, member, state);
+  checkElected(history, member, state);
 }
 
 /**

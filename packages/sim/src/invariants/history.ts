@@ -4,7 +4,18 @@
  * It lives outside the nodes and survives their crashes. It is never told what should be so, only what was seen: what
  * was sent, written, committed and applied. The first violation is kept, and ends the run.
  */
-import type { Floor, Index, MemberId, Persist, RaftState, Role, Term } from "@quorate/raft";
+import {
+  type Configuration,
+  type ConfigurationAt,
+  decodeConfiguration,
+  type Floor,
+  type Index,
+  type MemberId,
+  type Persist,
+  type RaftState,
+  type Role,
+  type Term,
+} from "@quorate/raft";
 import { mixBytes, mixNumber, mixText } from "../world/mix.ts";
 import type { Timeline } from "../world/timeline.ts";
 import type { Trace } from "../world/trace.ts";
@@ -19,6 +30,7 @@ export type InvariantName =
   | "leader appends only"
   | "log matching"
   | "commit rule"
+  | "membership"
   | "commit agreement"
   | "leader completeness"
   | "state machine safety"
@@ -45,6 +57,7 @@ export type LivenessName =
   | "L3 convergence"
   | "L4 no election storm"
   | "L7 deaf leader steps down"
+  | "L10 membership settles"
   | "L11 quiet catch-up"
   | "L13 no probing loop"
   | "L14 no busy loop"
@@ -100,7 +113,14 @@ export interface MemberHistory {
   leadsTerm: number;
   leaderLastIndex: number;
   leaderLastTerm: number | undefined;
+  /** In force on it after the step before; undefined before the first one of this start. */
+  inForce: ConfigurationAt | undefined;
 }
+
+/** Where a change by way of a joint configuration stands. */
+export const memberPhases = ["jointAppended", "jointCommitted", "leaveAppended"] as const;
+
+export type MemberPhase = (typeof memberPhases)[number];
 
 export class History {
   readonly violations: Violation[] = [];
@@ -111,6 +131,11 @@ export class History {
   readonly committed: Committed[] = [];
   /** The highest index committed by a node of this term, by commit term. */
   readonly committedIn: Map<number, number> = new Map();
+  /** The newest committed configuration; undefined before anybody was born. */
+  configuration: ConfigurationAt | undefined;
+  /** Told of each phase of a joint change, and of the member at which it was seen first. */
+  onPhase: ((phase: MemberPhase, member: MemberId) => void) | undefined;
+  private readonly configurations = new Map<ChainLink, Configuration>();
   private readonly chain = new Map<number, ChainLink>();
   private readonly holders = new Map<number, number>();
   readonly timeline: Timeline;
@@ -164,6 +189,7 @@ export class History {
         leadsTerm: -1,
         leaderLastIndex: 0,
         leaderLastTerm: undefined,
+        inForce: undefined,
       };
       this.members.set(member, known);
     }
@@ -189,6 +215,7 @@ export class History {
     if (known === undefined) {
       const link = { index: entry.index, term: entry.term, hash };
       this.chain.set(key, link);
+      if (entry.kind === "configuration") this.sawConfiguration(link, entry.data);
       return link;
     }
     if (known.hash !== hash) {
@@ -201,17 +228,27 @@ export class History {
     return known;
   }
 
+  private sawConfiguration(link: ChainLink, data: Uint8Array): void {
+    const configuration = decodeConfiguration(data);
+    if (configuration !== undefined) this.configurations.set(link, configuration);
+  }
+
+  /** Those after entry `index` in the member's log, durable or not. */
+  configurationsAfter(member: MemberHistory, index: number): readonly Configuration[] {
+    const found = new Set<Configuration>();
+    for (const link of member.log.slice(index)) {
+      const configuration = this.configurations.get(link);
+      if (configuration !== undefined) found.add(configuration);
+    }
+    for (const one of member.state?.log.configurations ?? []) {
+      if (one.index > index) found.add(one.configuration);
+    }
+    return [...found];
+  }
+
   held(member: MemberHistory, link: ChainLink): void {
     const key = entryKey(link.index, link.term);
     this.holders.set(key, (this.holders.get(key) ?? 0) | member.bit);
-  }
-
-  /** How many members ever held it durably. */
-  holderCount(link: ChainLink): number {
-    let bits = this.holders.get(entryKey(link.index, link.term)) ?? 0;
-    let count = 0;
-    for (; bits !== 0; bits &= bits - 1) count += 1;
-    return count;
   }
 
   /** Whether the member ever held the entry durably, whatever became of it later. */

@@ -5,7 +5,18 @@
  * Called before the checks of a step, while the history still knows how the member was before it. What happens at each
  * step costs a comparison or two; the rest is done at the rare events alone.
  */
-import { asIndex, type Event, lastTerm, type Message, type RaftState, termAt } from "@quorate/raft";
+import {
+  asIndex,
+  configurationOf,
+  type Event,
+  isVoter,
+  lastTerm,
+  type Message,
+  newestConfiguration,
+  type RaftState,
+  reachedByQuorum,
+  termAt,
+} from "@quorate/raft";
 import type { History, MemberHistory } from "./history.ts";
 
 export function markStep(history: History, member: MemberHistory, state: RaftState, event: Event): void {
@@ -28,7 +39,8 @@ function markRole(history: History, member: MemberHistory, state: RaftState, eve
   const from = event.kind === "received" ? event.message.kind : event.kind;
   switch (member.seenRole) {
     case "leader":
-      if (isSameTerm && from === "tick") history.mark("leader deposed by check-quorum");
+      if (isSameTerm && isRemoved(state)) history.mark("leader removed itself");
+      else if (isSameTerm && from === "tick") history.mark("leader deposed by check-quorum");
       if (!isSameTerm) history.mark("leader deposed by a higher term");
       if (!isSameTerm && (from === "appendResponse" || from === "heartbeatResponse")) {
         history.mark("stale leader answered with a higher term");
@@ -48,6 +60,11 @@ function markRole(history: History, member: MemberHistory, state: RaftState, eve
     default:
       return;
   }
+}
+
+function isRemoved({ log, commitIndex, options }: RaftState): boolean {
+  const { index, configuration } = newestConfiguration(log);
+  return index <= commitIndex && !isVoter(configuration, options.self);
 }
 
 /** A candidate's time is over: a split vote, if others stood in its term too and nobody won. */
@@ -78,12 +95,11 @@ function markVoteRequest(
 
 /** An entry of an older term is on a quorum, and the leader must not count it yet (paper, Figure 8). */
 function markFigure8(history: History, state: RaftState): void {
-  const { leading, disk, log, commitIndex } = state;
+  const { leading, disk, log, commitIndex, options } = state;
   if (leading === undefined) return;
-  const matches = [disk.durableIndex as number];
-  for (const peer of leading.peers.values()) matches.push(peer.match);
-  matches.sort((one, other) => other - one);
-  const onQuorum = matches[matches.length >> 1] ?? 0;
+  const onQuorum = reachedByQuorum(configurationOf(log), (id) =>
+    id === options.self ? disk.durableIndex : (leading.peers.get(id)?.match ?? 0),
+  );
   if (onQuorum <= commitIndex) return;
   const term = termAt(log, asIndex(onQuorum));
   if (term !== undefined && term < state.currentTerm) history.mark("Figure 8: an older entry on a quorum");

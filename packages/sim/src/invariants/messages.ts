@@ -4,7 +4,7 @@
  * Checked at the transport port, against what the log store reported durable (disk.ts). A leader may send appends
  * before its own sync; nobody may speak in a term that its disk does not know, a pre-vote's proposed term excepted.
  */
-import { asIndex, type MemberId, type Message, type PeerMessage, termAt } from "@quorate/raft";
+import { asIndex, cachedEntries, type MemberId, type Message, type PeerMessage, termAt } from "@quorate/raft";
 import { checkLeader, checkVote } from "./elections.ts";
 import { type ChainLink, type History, linkAt, type MemberHistory } from "./history.ts";
 
@@ -138,6 +138,24 @@ function checkAck(history: History, member: MemberHistory, term: number, match: 
   );
 }
 
+/** An entry that a leader neither sent nor wrote yet, as the first that it tells a new member of. */
+function unseen(history: History, member: MemberHistory, index: number, term: number): ChainLink | undefined {
+  const { state } = member;
+  if (state?.role !== "leader" || termAt(state.log, asIndex(index)) !== term) return undefined;
+  let from = index;
+  const linkBefore = (): ChainLink | undefined => {
+    const before = termAt(state.log, asIndex(from - 1));
+    return before === undefined ? undefined : history.link(from - 1, before);
+  };
+  while (from > 0 && linkBefore() === undefined) from -= 1;
+  let link = linkBefore();
+  const entries = cachedEntries(state, asIndex(from), asIndex(index), Number.POSITIVE_INFINITY) ?? [];
+  for (const entry of entries) {
+    if (link !== undefined) link = history.saw(link, entry, () => `${member.member} leads`);
+  }
+  return link?.index === index ? link : undefined;
+}
+
 function checkEntries(
   history: History,
   member: MemberHistory,
@@ -145,7 +163,7 @@ function checkEntries(
 ): void {
   const { prevIndex, prevTerm, entries } = message;
   if (entries.length === 0) return;
-  const before = history.link(prevIndex, prevTerm);
+  const before = history.link(prevIndex, prevTerm) ?? unseen(history, member, prevIndex, prevTerm);
   if (before === undefined) {
     history.fail(
       "log matching",

@@ -4,18 +4,14 @@
  * It holds a quorum whose data nobody touched. Faults that always heal hide livelocks: whatever a core needs from
  * outside shows only where nothing comes from there.
  */
-import type { FaultyCluster, FaultyHost } from "../faults/faultyCluster.ts";
+import type { FaultyHost } from "../faults/faultyCluster.ts";
+import { areQuorum, joining, mayBeQuorum, promised, quorumSize } from "../faults/memberships.ts";
 import type { FaultySimulation } from "../simulation.ts";
 import type { Chance } from "../world/chance.ts";
-import { sound } from "./progress.ts";
 
 export interface Core {
   readonly hosts: readonly FaultyHost[];
   readonly outside: readonly FaultyHost[];
-}
-
-export function quorumOf({ hosts }: FaultyCluster): number {
-  return (hosts.length >> 1) + 1;
 }
 
 export function coreOf({ cluster }: FaultySimulation, names: readonly string[]): Core {
@@ -29,13 +25,14 @@ export function coreOf({ cluster }: FaultySimulation, names: readonly string[]):
 export function chooseCore(simulation: FaultySimulation, chance: Chance): Core {
   const { cluster, history } = simulation;
   const { hosts } = cluster;
-  const quorum = quorumOf(cluster);
   const mixed = chance.shuffled(hosts);
-  const chosen = new Set(mixed.slice(0, chance.between(quorum, hosts.length)));
+  const chosen = new Set(mixed.slice(0, chance.between(quorumSize(cluster), hosts.length)));
   for (const host of mixed) {
-    if (sound([...chosen]).length >= quorum) break;
+    if (areQuorum(cluster, (one) => chosen.has(one) && one.damage === "none")) break;
     if (host.damage === "none") chosen.add(host);
   }
+  // Its leader goes on with what was begun, and then counts on whom it promotes.
+  for (const host of [...promised(cluster), ...joining(cluster)]) chosen.add(host);
   // Only all together can found a cluster; with something committed, a quorum has been told of its birth.
   if (history.commitIndex === 0) for (const host of hosts) chosen.add(host);
   drawIn(simulation, chosen);
@@ -64,15 +61,16 @@ function drawIn(simulation: FaultySimulation, chosen: Set<FaultyHost>): void {
 
 function mayLead(simulation: FaultySimulation, host: FaultyHost, core: ReadonlySet<FaultyHost>): boolean {
   if (!runs(host)) return false;
-  const { paths } = simulation.world;
-  const voters = simulation.cluster.hosts.filter(
+  const { cluster, world } = simulation;
+  const { paths } = world;
+  return mayBeQuorum(
+    cluster,
     (other) =>
       other === host ||
       ((core.has(other) || runs(other)) &&
         !paths.isCut(host.name, other.name) &&
         !paths.isCut(other.name, host.name)),
   );
-  return voters.length >= quorumOf(simulation.cluster);
 }
 
 function reachesAll({ world }: FaultySimulation, host: FaultyHost, core: ReadonlySet<FaultyHost>): boolean {
@@ -83,6 +81,11 @@ function reachesAll({ world }: FaultySimulation, host: FaultyHost, core: Readonl
 
 export function runs(host: FaultyHost): boolean {
   return host.isUp && !host.isPaused;
+}
+
+/** Whether the rest of the core is a quorum with whole data without this one. */
+export function mayMiss({ cluster }: FaultySimulation, { hosts }: Core, missed: FaultyHost): boolean {
+  return areQuorum(cluster, (host) => host !== missed && hosts.includes(host) && host.damage === "none");
 }
 
 /** Leaders outside that no quorum can answer: they must notice. */
@@ -98,13 +101,16 @@ export function deafLeaders(simulation: FaultySimulation, core: Core): readonly 
  * back, or be mute until it has regained them. Undefined: it has no excuse.
  */
 export function excuseOf(simulation: FaultySimulation, core: Core): string | undefined {
-  const quorum = quorumOf(simulation.cluster);
+  const { cluster } = simulation;
   const excused = core.hosts.filter((host) => {
     const state = host.member?.state;
     return host.damage !== "none" && (state === undefined || state.floor !== undefined);
   });
-  const left = core.hosts.length - excused.length;
-  if (left >= quorum) return undefined;
-  const names = excused.map(({ name, damage }) => `${name} (${damage})`).join(", ");
-  return `of ${quorum} voters that it needs the core has ${left}: the data of ${names} were taken`;
+  const left = core.hosts.filter((host) => !excused.includes(host));
+  if (areQuorum(cluster, (host) => left.includes(host))) return undefined;
+  const names = excused.map(({ name, damage }) => `${name} (${damage})`).join(", ") || "nobody";
+  return (
+    `it takes ${quorumSize(cluster)} voters, and the core has no quorum by every configuration that may be in force; ` +
+    `the data of ${names} were taken`
+  );
 }

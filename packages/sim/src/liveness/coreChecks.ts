@@ -6,7 +6,7 @@ import type { InvariantName } from "../invariants/history.ts";
 import { type FaultySimulation, runFor } from "../simulation.ts";
 import { boundMs, timeoutsMs } from "./bounds.ts";
 import { type Core, deafLeaders, excuseOf, runs } from "./core.ts";
-import { areLed, describe, haveConverged, odd, serve, sound } from "./progress.ts";
+import { areLed, describe, haveConverged, isSettled, odd, serve, sound } from "./progress.ts";
 import { checkQuiet } from "./quiet.ts";
 
 const operationsEach = 10;
@@ -17,14 +17,26 @@ export async function checkCore(simulation: FaultySimulation, core: Core): Promi
   const { history, world } = simulation;
   await checkDeafLeaders(simulation, core);
   if (history.violations.length > 0) return;
-  const hosts = sound(core.hosts);
   // Connections that healing resets, and a leader that was just cut off, still cost an election.
   await runFor(simulation, timeoutsMs(simulation, 1));
   const leaderWithinMs = boundMs(simulation, 10);
-  if (!(await runFor(simulation, leaderWithinMs, () => areLed(simulation, hosts)))) {
+  const isLed = (): boolean => areLed(simulation, sound(simulation, core.hosts));
+  if (!(await runFor(simulation, leaderWithinMs, isLed))) {
     stuck(simulation, core, "L1 stable leader", `has no leader that all follow after ${leaderWithinMs} ms`);
     return;
   }
+  if (!(await checkSettled(simulation, core))) return;
+  // A leader that was removed has gone meanwhile, and a new member may just have heard of the one that is there.
+  if (!(await runFor(simulation, leaderWithinMs, isLed))) {
+    stuck(
+      simulation,
+      core,
+      "L1 stable leader",
+      `has no leader ${leaderWithinMs} ms after its members changed`,
+    );
+    return;
+  }
+  const hosts = sound(simulation, core.hosts);
   const watch = new Watch(simulation, core);
   const answersWithinMs = boundMs(simulation, 20);
   const unserved = await serve(simulation, hosts, operationsEach, world.timeline.nowMs + answersWithinMs);
@@ -37,6 +49,26 @@ export async function checkCore(simulation: FaultySimulation, core: Core): Promi
   watch.check();
 }
 
+/** What a change of membership left half done comes to its end: nothing joint, nothing open, nobody left to promote. */
+async function checkSettled(simulation: FaultySimulation, core: Core): Promise<boolean> {
+  const withinMs = boundMs(simulation, 20);
+  // A new member may be sent a log of any length, one entry at a time: as long as it gets more, that is no standstill.
+  const entriesThere = (): number =>
+    core.hosts.reduce((sum, { member }) => sum + (member?.state?.log.lastIndex ?? 0), 0);
+  let before = -1;
+  for (let now = entriesThere(); now > before; now = entriesThere()) {
+    before = now;
+    if (await runFor(simulation, withinMs, () => isSettled(simulation, core))) return true;
+  }
+  stuck(
+    simulation,
+    core,
+    "L10 membership settles",
+    `has a change of membership under way ${withinMs} ms after it had a leader`,
+  );
+  return false;
+}
+
 /** All of the core become equal within so many election timeouts. */
 export async function checkConvergence(
   simulation: FaultySimulation,
@@ -44,7 +76,7 @@ export async function checkConvergence(
   invariant: InvariantName,
   timeouts: number,
 ): Promise<boolean> {
-  const hosts = sound(core.hosts);
+  const hosts = sound(simulation, core.hosts);
   const withinMs = boundMs(simulation, timeouts);
   if (!(await runFor(simulation, withinMs, () => haveConverged(simulation, hosts)))) {
     stuck(simulation, core, invariant, `is not equal after ${withinMs} ms`);

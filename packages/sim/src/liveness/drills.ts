@@ -1,10 +1,11 @@
 /**
  * L11 and L16: what a healed core must survive on its own, one drill a run at most, chosen by the seed.
  */
+import type { FaultyHost } from "../faults/faultyCluster.ts";
 import { type FaultySimulation, runFor } from "../simulation.ts";
 import type { Chance } from "../world/chance.ts";
 import { boundMs } from "./bounds.ts";
-import { type Core, quorumOf } from "./core.ts";
+import { type Core, mayMiss } from "./core.ts";
 import { checkConvergence, stuck } from "./coreChecks.ts";
 import { areLed, serve, sound } from "./progress.ts";
 
@@ -15,7 +16,7 @@ const downForMs = 1_000;
 export async function drill(simulation: FaultySimulation, core: Core, chance: Chance): Promise<void> {
   const choice = chance.below(4);
   const isSilent = chance.happens(0.5);
-  const hasSpare = sound(core.hosts).length > quorumOf(simulation.cluster);
+  const hasSpare = missed(simulation, core).length > 0;
   if (choice === 0) await restartAll(simulation, core, isSilent);
   else if (choice === 1 && hasSpare) await restartOne(simulation, core, chance, isSilent);
 }
@@ -23,7 +24,7 @@ export async function drill(simulation: FaultySimulation, core: Core, chance: Ch
 /** Every node of the core dies at one instant; with its disks as they are it serves again, without anybody's help. */
 export async function restartAll(simulation: FaultySimulation, core: Core, isSilent: boolean): Promise<void> {
   const { cluster, history, world } = simulation;
-  const hosts = sound(core.hosts);
+  const hosts = sound(simulation, core.hosts);
   history.mark("core restarted at once");
   world.trace.note("##", "every node of the core is killed and started again");
   for (const host of hosts) cluster.crash(host, isSilent);
@@ -41,6 +42,12 @@ export async function restartAll(simulation: FaultySimulation, core: Core, isSil
   );
 }
 
+/** Followers without whom the others of the core are still a quorum. */
+function missed(simulation: FaultySimulation, core: Core): readonly FaultyHost[] {
+  const hosts = sound(simulation, core.hosts).filter((host) => host !== simulation.cluster.leader());
+  return hosts.filter((host) => mayMiss(simulation, core, host));
+}
+
 /** A follower misses writes while it is down, and catches up though nobody writes any more (braft#292). */
 export async function restartOne(
   simulation: FaultySimulation,
@@ -49,8 +56,8 @@ export async function restartOne(
   isSilent: boolean,
 ): Promise<void> {
   const { cluster, history, world } = simulation;
-  const hosts = sound(core.hosts);
-  const follower = chance.pick(hosts.filter((host) => host !== cluster.leader()));
+  const hosts = sound(simulation, core.hosts);
+  const follower = chance.pick(missed(simulation, core));
   const others = hosts.filter((host) => host !== follower);
   history.mark("follower of the core restarted");
   cluster.crash(follower, isSilent);

@@ -2,14 +2,16 @@
  * What "it works" means for some of the nodes: they are led, they serve, they are equal. Used for the core that is
  * healed while the rest stays broken, and for all nodes at the end.
  */
+import { isJoint, isVoter, newestConfiguration } from "@quorate/raft";
 import type { FaultyHost } from "../faults/faultyCluster.ts";
+import { belongs } from "../faults/memberships.ts";
 import { type FaultySimulation, runFor } from "../simulation.ts";
 
 type Hosts = readonly FaultyHost[];
 
-/** Those that must be whole: the simulation took no data from them. */
-export function sound(hosts: Hosts): Hosts {
-  return hosts.filter((host) => host.damage === "none");
+/** Those that must work: members by the newest committed configuration, from whom the simulation took no data. */
+export function sound({ cluster }: FaultySimulation, hosts: Hosts): Hosts {
+  return hosts.filter((host) => host.damage === "none" && belongs(cluster, host));
 }
 
 /** One leader, of these or another, that has committed in its term, is not about to go, and that all these follow. */
@@ -23,6 +25,19 @@ export function areLed({ cluster }: FaultySimulation, hosts: Hosts): boolean {
     const member = host.member?.state;
     return member?.currentTerm === state.currentTerm && member.leader === state.options.self;
   });
+}
+
+/** The leader stays, has no change open, and of these hosts nobody waits to be taken in or promoted. */
+export function isSettled({ cluster }: FaultySimulation, { hosts }: { readonly hosts: Hosts }): boolean {
+  const state = cluster.leader()?.member?.state;
+  if (state === undefined || hosts.some((host) => host.isJoining)) return false;
+  const { index, configuration } = newestConfiguration(state.log);
+  if (index > state.commitIndex || isJoint(configuration)) return false;
+  if (!isVoter(configuration, state.options.self)) return false;
+  const waiting = configuration.learners.filter(({ promotes }) => promotes);
+  return !waiting.some(({ id }) =>
+    hosts.some(({ member, damage }) => damage === "none" && member?.member === id),
+  );
 }
 
 export interface Unserved {

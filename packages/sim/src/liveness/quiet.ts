@@ -20,7 +20,7 @@ export async function checkQuiet(simulation: FaultySimulation, core: Core, forMs
   checkTraffic(simulation, core, before);
   const withinMs = boundMs(simulation, 1);
   const untilMs = world.timeline.nowMs + withinMs;
-  for (const host of sound(core.hosts)) {
+  for (const host of sound(simulation, core.hosts)) {
     const left = (): string | undefined =>
       host.member?.state === undefined ? "nothing known of it" : leftOver(host.member.state);
     if (await runFor(simulation, untilMs - world.timeline.nowMs, () => left() === undefined)) continue;
@@ -46,12 +46,12 @@ class Traffic {
     this.of = of;
   }
 
-  static of({ world }: FaultySimulation, core: Core): Traffic {
-    const counts = sound(core.hosts).map(({ name, member }): [string, Count] => [
+  static of(simulation: FaultySimulation, core: Core): Traffic {
+    const counts = sound(simulation, core.hosts).map(({ name, member }): [string, Count] => [
       name,
       { sent: member?.sent ?? 0, rejections: member?.rejections ?? 0 },
     ]);
-    return new Traffic(world.timeline.nowMs, new Map(counts));
+    return new Traffic(simulation.world.timeline.nowMs, new Map(counts));
   }
 }
 

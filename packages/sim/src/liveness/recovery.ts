@@ -8,7 +8,7 @@ import type { FaultyHost } from "../faults/faultyCluster.ts";
 import { calmWire } from "../network/paths.ts";
 import { type FaultySimulation, runFor } from "../simulation.ts";
 import { boundMs } from "./bounds.ts";
-import { areLed, describe, haveConverged, odd, serve, sound } from "./progress.ts";
+import { areLed, describe, haveConverged, isSettled, odd, serve, sound } from "./progress.ts";
 
 const operationsEach = 3;
 
@@ -17,12 +17,15 @@ export async function checkRecovery(simulation: FaultySimulation): Promise<void>
   nemesis.end();
   world.paths.temper = calmWire;
   world.trace.note("##", "everything is healed");
-  const hosts = sound(cluster.hosts);
+  const all = { hosts: cluster.hosts };
+  const isReady = (): boolean =>
+    isSettled(simulation, all) && areLed(simulation, sound(simulation, cluster.hosts));
   const leaderWithinMs = boundMs(simulation, 10);
-  if (!(await runFor(simulation, leaderWithinMs, () => areLed(simulation, hosts)))) {
+  if (!(await runFor(simulation, leaderWithinMs, isReady))) {
     fail(simulation, `no leader that all follow ${leaderWithinMs} ms after everything was healed`);
     return;
   }
+  const hosts = sound(simulation, cluster.hosts);
   for (const host of hosts) checkPresence(simulation, host);
   const answersWithinMs = boundMs(simulation, 20);
   const unserved = await serve(simulation, hosts, operationsEach, world.timeline.nowMs + answersWithinMs);

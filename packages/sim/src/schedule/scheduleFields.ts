@@ -2,9 +2,10 @@
  * What the fields of faults, operations and profiles must be, as data. The types say the same to the compiler: a fault
  * without its fields here does not compile.
  */
-import { clientCutDirections, type FaultKind, partitionShapes } from "../faults/fault.ts";
+import { clientCutDirections, type FaultKind, partitionShapes, soleActions } from "../faults/fault.ts";
 import type { Profile } from "../faults/profile.ts";
 import { everyFault } from "../faults/profile.ts";
+import { memberPhases } from "../invariants/history.ts";
 import type { ClientOperation } from "../workload/operation.ts";
 
 /** What the value must be, if it is not. */
@@ -52,6 +53,10 @@ export function faultChecks(
     )
       ? undefined
       : `a list of pairs [from, to] of ${nodes.join(", ")}`;
+  const steps: Check = (value) =>
+    Array.isArray(value) && value.every((step) => isMemberStep(step, nodes))
+      ? undefined
+      : `a list of {"action": "replace", "node", "of"} or {"action": ${soleActions.join(" or ")}, "node"}, of ${nodes.join(", ")}`;
   const forMs = lengthMs;
   return {
     crash: { node, silent: switched, whenWriting: switched, forMs },
@@ -84,8 +89,17 @@ export function faultChecks(
     olderDisk: { node, forMs },
     rot: { node, from: between(0, 1_000), to: between(0, 1_000), forMs },
     wipe: { node, forMs },
+    member: { steps, crashAt: oneOf([...memberPhases, "never"]), forMs },
     transfer: { target: text, times: between(1, 1_000), forMs },
   };
+}
+
+function isMemberStep(value: unknown, nodes: readonly string[]): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const { action, node, of, ...more } = value as Readonly<Record<string, unknown>>;
+  if (!nodes.includes(node as string) || Object.keys(more).length > 0) return false;
+  if (action === "replace") return nodes.includes(of as string);
+  return of === undefined && soleActions.some((known) => known === action);
 }
 
 export function operationChecks(
@@ -136,6 +150,7 @@ export const profileChecks: Readonly<Record<keyof Profile, Check>> = {
   meanDiskLatencyMs: lengthMs,
   clockDrift: between(0, 0.9),
   faults: numbers(Object.keys(everyFault)),
+  spares: between(0, 2),
   meanFaultGapMs: lengthMs,
   faultsAtBirth: switched,
   meanOperationGapMs: lengthMs,

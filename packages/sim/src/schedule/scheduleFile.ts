@@ -53,7 +53,10 @@ export function readSchedule(text: string, where: string = "the schedule"): Sche
     throw refusal(where, ": recovers must be true or false");
   }
   checkFields(value.profile, {}, profileChecks, `${where}: profile`);
-  const names = Array.from({ length: value.nodes as number }, (_, at) => String.fromCharCode(97 + at));
+  const spares = (value.profile as { readonly spares?: number }).spares ?? 0;
+  const names = Array.from({ length: (value.nodes as number) + spares }, (_, at) =>
+    String.fromCharCode(97 + at),
+  );
   const faults = Object.entries(faultChecks(names)).filter(
     ([kind]) => layer !== "core" || strikesCores(kind as FaultKind),
   );

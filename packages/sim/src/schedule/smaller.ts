@@ -68,7 +68,8 @@ export const simplerProfiles: readonly Simpler[] = [
 
 /** Without the last nodes, and without what was done to them. */
 export function withFewerNodes(schedule: Schedule, nodes: number): Schedule {
-  const isLeft = (name: string): boolean => name.charCodeAt(0) - 97 < nodes;
+  const { spares = 0 } = schedule.profile;
+  const isLeft = (name: string): boolean => name.charCodeAt(0) - 97 < nodes + spares;
   const operations = schedule.operations?.filter(
     ({ operation }: ScheduledOperation) => !("node" in operation) || isLeft(operation.node),
   );
@@ -107,6 +108,10 @@ function faultAmong(scheduled: ScheduledFault, isLeft: (name: string) => boolean
       return [scheduled];
     case "transfer":
       return fault.target === "" || isLeft(fault.target) ? [scheduled] : [];
+    case "member": {
+      const steps = fault.steps.filter((step) => isLeft(step.node) && (!("of" in step) || isLeft(step.of)));
+      return steps.length === 0 ? [] : [{ atMs, fault: { ...fault, steps } }];
+    }
     default:
       return isLeft(fault.node) ? [scheduled] : [];
   }

@@ -152,7 +152,8 @@ function standingOf(record: StateRecord, { birth, scan }: Recovery): Standing {
   const { membership, promisedTo, floor, last } = record;
   if (membership === undefined) return { kind: "unborn", promisedTo };
   if (birth === undefined) {
-    return { kind: "lost", floor: floor ?? { lastIndex: last.index, lastTerm: last.term } };
+    const { clusterId } = membership;
+    return { kind: "lost", clusterId, floor: floor ?? { lastIndex: last.index, lastTerm: last.term } };
   }
   return { kind: "born", birth, restored: restoredState(record, birth, scan.termRuns, scan.configurations) };
 }

@@ -1,0 +1,65 @@
+/**
+ * How a node without a cluster is taken in where nothing above Raft would ask for it: its operator asks whoever leads,
+ * again and again, as the whole node does by itself.
+ */
+import { type Member, type MemberChange, membersOf, nodeIdOf, QuorateError } from "@quorate/raft";
+import type { JoinPlan } from "../faults/faultyCluster.ts";
+import type { SimulatedProcess } from "../world/process.ts";
+import type { SimulatedCluster } from "./cluster.ts";
+
+const askedAgainMs = 100;
+/** After which nobody waits for the answer of a leader that may be dead. */
+const patienceMs = 2_000;
+
+/**
+ * Resolves with the cluster that has the member now, rejects where it is refused for good; never ends where its process
+ * dies first.
+ */
+export async function admit(
+  cluster: SimulatedCluster,
+  process: SimulatedProcess,
+  member: Member,
+  plan: JoinPlan,
+): Promise<string> {
+  for (;;) {
+    const clusterId = await ask(cluster, process, member, plan);
+    if (clusterId !== undefined) return clusterId;
+    await after(process, askedAgainMs);
+  }
+}
+
+async function ask(
+  cluster: SimulatedCluster,
+  process: SimulatedProcess,
+  member: Member,
+  plan: JoinPlan,
+): Promise<string | undefined> {
+  const raft = cluster.leader()?.running?.raft;
+  const { configuration, clusterId } = raft?.status() ?? {};
+  if (raft === undefined || configuration === undefined) return undefined;
+  const members = membersOf(configuration);
+  if (members.some(({ id }) => id === member.id)) return clusterId;
+  // One that was wiped a second time takes the place of what it was between.
+  const replaced =
+    configuration.learners.find(({ id }) => nodeIdOf(id) === nodeIdOf(member.id)) ??
+    members.find(({ id }) => nodeIdOf(id) === nodeIdOf(member.id)) ??
+    members.find(({ id }) => nodeIdOf(id) === plan.replaces);
+  const change: MemberChange =
+    replaced === undefined
+      ? { kind: "add", member, promotes: plan.votes }
+      : { kind: "replace", id: replaced.id, by: member };
+  const changed = raft.changeMembers([change]).then(
+    () => clusterId,
+    (error: unknown) => {
+      if (!(error instanceof QuorateError)) throw error;
+      if (error.code === "CHANGE_REFUSED") cluster.checks.history.mark("change refused");
+      if (error.code === "CHANGE_REFUSED" && !error.retryable) throw error;
+      return undefined;
+    },
+  );
+  return Promise.race([changed, after(process, patienceMs)]);
+}
+
+function after(process: SimulatedProcess, delayMs: number): Promise<undefined> {
+  return new Promise((resolve) => process.clock.after(delayMs, () => resolve(undefined)));
+}

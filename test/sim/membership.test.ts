@@ -1,0 +1,91 @@
+/** Changes of membership in simulation: seeds of the profile `membership`, and what such seeds have found. */
+import {
+  calmProfile,
+  calmWire,
+  heal,
+  namedProfiles,
+  openSimulation,
+  partition,
+  runFor,
+  runUntilLeader,
+  simulate,
+} from "@quorate/sim";
+import { describe, expect, it } from "vitest";
+import { report } from "./seedRuns.ts";
+
+const { profile } = namedProfiles.membership;
+const durationMs = 4_000;
+
+describe.each(["raft", "store"] as const)("members that come and go, layer %s", (layer) => {
+  for (let seed = 1; seed <= 20; seed += 1) {
+    const nodes = 1 + (seed % 7);
+    it(`seed ${seed} with ${nodes} founding nodes breaks nothing`, { timeout: 120_000 }, async () => {
+      const result = await simulate({ seed, nodes, layer, profile, durationMs });
+      if (result.violations.length > 0) expect.fail(report(result));
+      if (seed % 5 !== 0) return;
+      const again = await simulate({ seed, nodes, layer, profile, durationMs });
+      expect(again.traceHash).toBe(result.traceHash);
+      const replayed = await simulate({ schedule: result.schedule });
+      expect(replayed.traceHash).toBe(result.traceHash);
+    });
+  }
+});
+
+describe("a member that was away while another came in", () => {
+  it("answers that one when it leads, though no log of its own names it", async () => {
+    const simulation = openSimulation({
+      seed: 5,
+      nodes: 3,
+      layer: "raft",
+      // What was sent to it meanwhile is lost with its connections.
+      profile: { ...calmProfile, wire: { ...calmWire, healMode: "reset" }, spares: 1 },
+    });
+    const { cluster, history } = simulation;
+    cluster.startAll();
+    const leader = await runUntilLeader(simulation);
+    const names = cluster.hosts.map(({ name }) => name);
+    const away = cluster.hosts.find((host) => host !== leader && !host.isSpare)!;
+    const newcomer = cluster.host("d");
+    partition(
+      simulation,
+      [away.name],
+      names.filter((name) => name !== away.name),
+    );
+    cluster.join(newcomer, { votes: true, replaces: undefined });
+    const isVoter = (): boolean => history.configuration?.configuration.voters.length === 4;
+    expect(await runFor(simulation, 20_000, isVoter)).toBe(true);
+    cluster.transfer(leader, "d");
+    expect(await runFor(simulation, 5_000, () => cluster.leader() === newcomer)).toBe(true);
+    heal(simulation);
+    const hasAll = (): boolean =>
+      away.member?.state?.commitIndex === newcomer.member?.state?.log.lastIndex &&
+      newcomer === cluster.leader();
+    expect(await runFor(simulation, 10_000, hasAll)).toBe(true);
+  });
+});
+
+describe("a node that is wiped again before it was promoted", () => {
+  it.each(["raft", "store"] as const)("takes its own place all the same, layer %s", async (layer) => {
+    const simulation = openSimulation({ seed: 6, nodes: 3, layer, profile: calmProfile });
+    const { cluster, history } = simulation;
+    cluster.startAll();
+    const leader = await runUntilLeader(simulation);
+    const wiped = cluster.hosts.find((host) => host !== leader)!;
+    const rest = cluster.hosts.filter((host) => host !== wiped).map(({ name }) => name);
+    const plan = { votes: true, replaces: undefined };
+    cluster.wipe(wiped, plan);
+    cluster.start(wiped);
+    const waits = (): boolean =>
+      leader.member?.state?.log.configurations.at(-1)?.configuration.learners.length === 1;
+    expect(await runFor(simulation, 10_000, waits)).toBe(true);
+    partition(simulation, [wiped.name], rest);
+    await runFor(simulation, 500);
+    expect(waits()).toBe(true);
+    cluster.wipe(wiped, plan);
+    heal(simulation);
+    cluster.start(wiped);
+    const isBack = (): boolean =>
+      history.configuration?.configuration.voters.some(({ id }) => id === wiped.member?.member) === true;
+    expect(await runFor(simulation, 20_000, isBack)).toBe(true);
+  });
+});
