@@ -11,6 +11,7 @@ import {
   campaign,
   crash,
   createCluster,
+  deliver,
   finishWrite,
   heal,
   idOf,
@@ -23,6 +24,7 @@ import {
   turn,
 } from "./cluster.ts";
 import { voteRequest } from "./messages.ts";
+import { queued } from "./views.ts";
 
 const names = ["a", "b", "c"];
 
@@ -308,6 +310,37 @@ describe("a request for a transfer", () => {
   });
 });
 
+describe("a read that is asked right after a transfer", () => {
+  it("waits for the no-op of the new leader, and sees what the old one acknowledged (tikv#9351, raft-rs#169)", () => {
+    const cluster = ledByA();
+    propose(cluster, "a", "x", 7);
+    transfer(cluster, "a", "b");
+    const b = nodeOf(cluster, "b");
+    while (b.state.role !== "leader" && cluster.queue.length > 0) deliver(cluster, cluster.queue.shift()!);
+    const acknowledged = nodeOf(cluster, "a").state.commitIndex;
+    expect([b.state.role, acknowledged]).toEqual(["leader", 2]);
+    turn(cluster, "b", { kind: "readRequested", id: 5 });
+    expect([b.state.commitIndex < acknowledged + 1, b.reads]).toEqual([true, []]);
+    settle(cluster);
+    expect(b.reads).toMatchObject([{ kind: "confirmed", id: 5, index: acknowledged + 1 }]);
+  });
+
+  it("of the old leader, which does not know yet that it was succeeded, is not confirmed (tikv#1593)", () => {
+    const cluster = ledByA();
+    transfer(cluster, "a", "b");
+    const b = nodeOf(cluster, "b");
+    while (b.state.role === "follower") deliver(cluster, cluster.queue.shift()!);
+    partition(cluster, ["a"], ["b", "c"]);
+    const underWay = cluster.queue.splice(0).filter(({ to }) => to !== idOf("a"));
+    cluster.queue.push(...underWay);
+    settle(cluster);
+    expect(leaders(cluster)).toEqual(["a", "b"]);
+    turn(cluster, "a", { kind: "readRequested", id: 5 });
+    advance(cluster, 100);
+    expect(nodeOf(cluster, "a").reads).toEqual([]);
+  });
+});
+
 describe("who is told to campaign", () => {
   const now = (lastIndex: number, lastTerm: number, term = 1): never =>
     ({ kind: "timeoutNow", term: asTerm(term), lastIndex, lastTerm }) as never;
@@ -317,6 +350,25 @@ describe("who is told to campaign", () => {
     receive(cluster, "b", "a", now(2, 1));
     receive(cluster, "b", "a", now(1, 7));
     expect(nodeOf(cluster, "b").state).toMatchObject({ role: "follower", currentTerm: 1 });
+  });
+
+  it("asks for no vote before its log is flushed (openraft#1805)", () => {
+    const cluster = ledByA();
+    cluster.slowDisks.add("b");
+    propose(cluster, "a", "x", 7);
+    settle(cluster);
+    const b = nodeOf(cluster, "b");
+    expect([b.state.log.lastIndex, b.disk.entries.length]).toEqual([2, 1]);
+    transfer(cluster, "a", "b");
+    settle(cluster);
+    expect(b.state.role, "the leader tells nobody who has not acknowledged all").toBe("follower");
+    receive(cluster, "b", "a", now(2, 1));
+    expect(b.state.role).toBe("candidate");
+    expect(queued(cluster, "voteRequest")).toEqual([]);
+    finishWrite(cluster, "b");
+    expect([b.disk.entries.length, queued(cluster, "voteRequest")]).toEqual([2, []]);
+    finishWrite(cluster, "b");
+    expect(queued(cluster, "voteRequest")).toMatchObject([{ lastIndex: 2 }, { lastIndex: 2 }]);
   });
 
   it("does not for an older term, nor for another node than its leader", () => {

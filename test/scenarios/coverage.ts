@@ -41,6 +41,15 @@ export const covered: readonly Covered[] = [
       "canonical/raft#203, #205, dragonboat 1c7ebd3: a transfer undone by pre-vote",
       "is not undone by heartbeats of the old leader, for it asks for no pre-vote (canonical/raft#203)",
     ],
+    [
+      "tikv#1593, openraft#1747, #1748: a read during a transfer, there by lease",
+      "of the old leader, which does not know yet that it was succeeded, is not confirmed (tikv#1593)",
+    ],
+    [
+      "tikv#9351, raft-rs#169: a read right after a transfer",
+      "waits for the no-op of the new leader, and sees what the old one acknowledged (tikv#9351, raft-rs#169)",
+    ],
+    ["openraft#1805: a log not flushed", "asks for no vote before its log is flushed (openraft#1805)"],
   ]),
   ...inFile("test/scenarios/scenarios.test.ts", [
     [
@@ -355,7 +364,6 @@ export const covered: readonly Covered[] = [
 
 const snapshots = "waits for snapshots and compaction";
 const membership = "waits for changes of membership";
-const transfer = "waits for the transfer of leadership";
 
 /** What cannot be played before the feature is there. */
 export const later: readonly Absent[] = [
@@ -367,9 +375,6 @@ export const later: readonly Absent[] = [
   { bug: "hashicorp/raft#524, #526: a removed server campaigns for ever", because: membership },
   { bug: "openraft#2091: the node with the newest log removed itself", because: membership },
   { bug: "rethinkdb#5289: told that it is no member, a node wiped its state", because: membership },
-  { bug: "tikv#1593, openraft#1747, #1748: a lease read during a transfer", because: transfer },
-  { bug: "tikv#9351, raft-rs#169: a read right after a transfer", because: transfer },
-  { bug: "openraft#1805: the target campaigns before its log is flushed", because: transfer },
   { bug: "scylla#29092: a snapshot of an earlier leadership", because: snapshots },
   { bug: "camunda#6092, etcd#1763, #1837: a stale snapshot", because: snapshots },
   { bug: "etcd-io/raft#31, #36: an append without a previous term after compaction", because: snapshots },
