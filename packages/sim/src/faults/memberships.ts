@@ -2,7 +2,8 @@
  * Who decides in a simulated cluster: the configurations that may be in force somewhere, and the hosts that speak for
  * their members. A wiped host speaks for nobody until it has come back as a new member.
  */
-import { type Configuration, hasQuorum, isMember, type MemberId, majorityOf } from "@quorate/raft";
+import { type Configuration, isMember, type MemberId, majorityOf } from "@quorate/raft";
+import { isQuorum } from "../invariants/quorums.ts";
 import type { FaultyCluster, FaultyHost } from "./faultyCluster.ts";
 
 /** The newest committed configuration, and all that any log holds after it. Empty before anybody was born. */
@@ -40,7 +41,7 @@ function quorums(cluster: FaultyCluster, has: (host: FaultyHost) => boolean): re
     const host = hostOf(cluster, id);
     return host !== undefined && has(host);
   };
-  return configurations.map((configuration) => hasQuorum(configuration, hasMember));
+  return configurations.map((configuration) => isQuorum(configuration, hasMember));
 }
 
 /** How many voters are a majority by the newest committed configuration. */

@@ -5,7 +5,6 @@ import {
   asIndex,
   configurationOf,
   type Event,
-  hasQuorum,
   type MemberId,
   type RaftState,
   termAt,
@@ -13,6 +12,7 @@ import {
 } from "@quorate/raft";
 import type { ChainLink, Committed, History, MemberHistory } from "./history.ts";
 import { committedConfiguration } from "./membership.ts";
+import { isQuorum } from "./quorums.ts";
 
 /** After every step of a member. */
 export function checkCommit(history: History, member: MemberHistory, state: RaftState, event: Event): void {
@@ -107,9 +107,9 @@ function checkCommitRule(history: History, member: MemberHistory, state: RaftSta
   }
   const holds = (id: MemberId): boolean => history.hasHeld(history.of(id), index, term);
   const inForce = configurationOf(state.log);
-  if (hasQuorum(inForce, holds)) return;
+  if (isQuorum(inForce, holds)) return;
   const before = member.inForce?.configuration;
-  if (before !== undefined && before !== inForce && hasQuorum(before, holds)) return;
+  if (before !== undefined && before !== inForce && isQuorum(before, holds)) return;
   const voters = votersOf(inForce);
   const holding = voters.filter(({ id }) => holds(id));
   history.fail(

@@ -5,9 +5,10 @@
  * A write counts as durable when the log store said so. After a crash the store must give back exactly that, or that
  * and the one write that was under way. Less is lost data; a mute or lost member without damage is a false refusal.
  */
-import { hasQuorum, type Persist, type RestoredState, type Standing } from "@quorate/raft";
+import type { Persist, RestoredState, Standing } from "@quorate/raft";
 import { checkVote } from "./elections.ts";
 import { type ChainLink, type History, lastLink, linkAt, type MemberHistory } from "./history.ts";
+import { isQuorum } from "./quorums.ts";
 
 export function writeStarted(history: History, member: MemberHistory, persist: Persist): void {
   history.require(
@@ -42,7 +43,7 @@ function checkTruncation(history: History, member: MemberHistory, persist: Persi
   const { configuration } = history.configuration ?? {};
   if (cut !== undefined && configuration !== undefined) {
     const { index, term } = cut;
-    if (hasQuorum(configuration, (id) => history.hasHeld(history.of(id), index, term))) {
+    if (isQuorum(configuration, (id) => history.hasHeld(history.of(id), index, term))) {
       history.mark("Figure 8: an entry that a quorum held was replaced");
     }
   }

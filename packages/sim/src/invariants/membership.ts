@@ -9,7 +9,6 @@ import {
   type Configuration,
   type ConfigurationAt,
   configurationOf,
-  hasQuorum,
   isJoint,
   isVoter,
   type Member,
@@ -19,6 +18,7 @@ import {
   termAt,
 } from "@quorate/raft";
 import type { History, MemberHistory } from "./history.ts";
+import { isQuorum } from "./quorums.ts";
 
 /** A start of a member begins with what its log holds. */
 export function beganWith(history: History, member: MemberHistory, { log }: RaftState): void {
@@ -141,7 +141,7 @@ export function checkElected(history: History, member: MemberHistory, state: Raf
   const { log, currentTerm: term } = state;
   const inForce = configurationOf(log);
   history.require(
-    hasQuorum(inForce, (id) => history.members.get(id)?.votes.get(term) === member.member),
+    isQuorum(inForce, (id) => history.members.get(id)?.votes.get(term) === member.member),
     "membership",
     () =>
       `${member.member} leads term ${term} without the votes of a quorum of the configuration ` +
