@@ -7,6 +7,7 @@
 import type { Persist } from "./contract.ts";
 import { invariant } from "./invariant.ts";
 import { cachedFrom, type LogState } from "./log.ts";
+import type { RaftState } from "./state.ts";
 import { asIndex, type Entry, type Floor, type Index, type MemberId, type Term } from "./types.ts";
 
 export interface HardState {
@@ -59,14 +60,15 @@ export function noteTruncation(disk: DiskState, from: Index): void {
 }
 
 /** The next write, if none is out and something changed: everything that gathered since the last one. */
-export function nextWrite(
-  disk: DiskState,
-  hardState: HardState,
-  log: LogState,
-  sinceMs: number,
-): Persist | undefined {
+export function nextWrite({
+  disk,
+  currentTerm: term,
+  vote,
+  floor,
+  log,
+  nowMs: sinceMs,
+}: RaftState): Persist | undefined {
   if (disk.outstanding !== undefined) return undefined;
-  const { term, vote, floor } = hardState;
   const stands = term === disk.durable.term && vote === disk.durable.vote && floor === disk.durable.floor;
   if (stands && disk.truncateFrom === undefined && disk.handedIndex === log.lastIndex) return undefined;
   const from = asIndex(disk.handedIndex + 1);

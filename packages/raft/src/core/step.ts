@@ -191,30 +191,38 @@ export function takeEffects(state: RaftState): Effects {
     flushFollower(state);
     forwardReads(state);
   }
-  const { currentTerm: term, vote, floor, outbox } = state;
+  const { outbox } = state;
   state.toldDeadlineMs = nextDeadlineMs(state);
   const effects: Effects = {
-    persist: nextWrite(state.disk, { term, vote, floor }, state.log, state.nowMs),
-    send: outbox.sendNow,
-    loads: outbox.loads,
+    persist: nextWrite(state),
+    send: handedOver(outbox.sendNow),
+    loads: handedOver(outbox.loads),
     commitIndex: state.commitIndex,
-    proposals: outbox.proposals,
-    reads: outbox.reads,
-    memberships: outbox.memberships,
+    proposals: handedOver(outbox.proposals),
+    reads: handedOver(outbox.reads),
+    memberships: handedOver(outbox.memberships),
     membership: membershipChange(state),
-    transfers: outbox.transfers,
+    transfers: handedOver(outbox.transfers),
     roleChange: roleChange(state),
     nextDeadlineMs: state.toldDeadlineMs,
   };
-  outbox.sendNow = [];
-  outbox.loads = [];
-  outbox.proposals = [];
-  outbox.reads = [];
-  outbox.memberships = [];
-  outbox.transfers = [];
+  if (effects.send.length > 0) outbox.sendNow = [];
+  if (effects.loads.length > 0) outbox.loads = [];
+  if (effects.proposals.length > 0) outbox.proposals = [];
+  if (effects.reads.length > 0) outbox.reads = [];
+  if (effects.memberships.length > 0) outbox.memberships = [];
+  if (effects.transfers.length > 0) outbox.transfers = [];
   trimMemory(state);
   return effects;
 }
+
+/** Most lists of most turns are empty: those stay with the outbox, and nothing is made for them. */
+function handedOver<T>(gathered: readonly T[]): readonly T[] {
+  return gathered.length > 0 ? gathered : nothing;
+}
+
+/** Not frozen: that would be another kind of array, and slow down whoever goes through the lists. */
+const nothing: readonly never[] = [];
 
 function roleChange(state: RaftState): RoleChange | undefined {
   const { role, currentTerm: term, leader, outbox } = state;

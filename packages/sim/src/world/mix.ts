@@ -12,8 +12,10 @@ export function mixText(hash: number, text: string): number {
 }
 
 export function mixNumber(hash: number, value: number): number {
-  const low = Math.imul(hash ^ (value | 0), 0x85ebca6b);
-  const high = Math.imul(low ^ (low >>> 13) ^ ((value / 0x1_0000_0000) | 0), 0xc2b2ae35);
+  const whole = value | 0;
+  const low = Math.imul(hash ^ whole, 0x85ebca6b);
+  const above = value === whole ? 0 : (value / 0x1_0000_0000) | 0;
+  const high = Math.imul(low ^ (low >>> 13) ^ above, 0xc2b2ae35);
   return (high ^ (high >>> 16)) >>> 0;
 }
 
@@ -23,11 +25,24 @@ export function mixBytes(hash: number, bytes: Uint8Array): number {
   return mixed >>> 0;
 }
 
+const remembered = new Map<string, number>();
+const maxRemembered = 4_096;
+
+/** For names, which are few and come again and again: of each the hash is taken once. */
+function mixName(hash: number, name: string): number {
+  let own = remembered.get(name);
+  if (own === undefined) {
+    own = mixText(0x811c9dc5, name) | 0;
+    if (remembered.size < maxRemembered && name.length <= 64) remembered.set(name, own);
+  }
+  return mixNumber(hash, own);
+}
+
 /** Plain data, by structure. */
 export function mixValue(hash: number, value: unknown): number {
   switch (typeof value) {
     case "string":
-      return mixText(mixNumber(hash, 1), value);
+      return mixName(mixNumber(hash, 1), value);
     case "number":
       return mixNumber(mixNumber(hash, 2), value * 8);
     case "boolean":
@@ -38,13 +53,13 @@ export function mixValue(hash: number, value: unknown): number {
       return mixNumber(hash, 5);
   }
   if (value === null) return mixNumber(hash, 6);
-  if (value instanceof Uint8Array) return mixBytes(mixNumber(hash, 7), value);
+  if (ArrayBuffer.isView(value) && value instanceof Uint8Array) return mixBytes(mixNumber(hash, 7), value);
   let mixed = mixNumber(hash, 8);
   if (Array.isArray(value)) {
     for (const item of value) mixed = mixValue(mixed, item);
     return mixed;
   }
   const fields = value as Readonly<Record<string, unknown>>;
-  for (const key in fields) mixed = mixValue(mixText(mixed, key), fields[key]);
+  for (const key in fields) mixed = mixValue(mixName(mixed, key), fields[key]);
   return mixed;
 }
