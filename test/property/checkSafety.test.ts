@@ -3,7 +3,15 @@ import { readSchedule, simulate, sizeOf, writeSchedule } from "@quorate/sim";
 import { CounterexampleError, checkSafety, type SafetyOptions } from "@quorate/sim/property";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Counter, counterModel, increments, RestoredCounter, requests, SessionCounter } from "./machines.ts";
+import {
+  Counter,
+  counterModel,
+  increments,
+  RestoredCounter,
+  requests,
+  SavingCounter,
+  SessionCounter,
+} from "./machines.ts";
 
 async function failureOf(search: Promise<unknown>): Promise<CounterexampleError> {
   const error = await search.then(
@@ -40,7 +48,7 @@ describe("checkSafety", () => {
     ]);
     expect(error.schedule.faults.map(({ fault }) => fault.kind)).toEqual([expect.stringMatching(/^crash/)]);
     expect(error.message).toMatch(
-      /^"replica equality" is violated: after entry \d+ \(\w+\) the state is 1 on/,
+      /^"replica equality" is violated: \w starts with the state 1, and \w started with 0: /,
     );
     expect(error.message).toMatch(/^ +\d+ ms {2}client \d sends \{ by: 1 \}$/m);
     expect(error.message).toContain(`checkSafety({ ...options, seed: 1, path: "${path}" })`);
@@ -48,22 +56,52 @@ describe("checkSafety", () => {
 
     const replayed = await failureOf(checkSafety({ ...restored, path }));
     expect(replayed.schedule).toEqual(error.schedule);
-    expect(replayed.counterexample).toMatchObject({ path, attempts: 0, isReplay: true });
+    expect(replayed.counterexample).toMatchObject({ path, isReplay: true });
     const schedule = readSchedule(writeSchedule(error.schedule));
     const { violations } = await simulate({ schedule, machine: restored });
     expect(violations[0]).toEqual(error.violation);
   });
 
+  it("lets a machine start from what it saved, if it says up to where that is", async () => {
+    const saving = {
+      machine: ({ disk }: { readonly disk: Map<string, unknown> }) => new SavingCounter(disk),
+      state: ({ value }: SavingCounter) => value,
+      appliedIndex: (counter: SavingCounter) => counter.appliedIndex,
+      commands: increments,
+      faults: ["crash", "crashAll"] as const,
+      runs: 15,
+    };
+    expect((await checkSafety(saving)).acknowledged).toBeGreaterThan(30);
+    // One that says so and counts again what it had saved, and one that has saved more than it says.
+    const again = { ...saving, maxAttempts: 0, runs: 100 };
+    const twice = await failureOf(
+      checkSafety({ ...again, machine: ({ disk }) => new SavingCounter(disk, false) }),
+    );
+    expect(twice.violation.sentence).toMatch(
+      /^entry \d+ \(.*\) makes the state \d+ on \w, which started with/,
+    );
+    const more = await failureOf(
+      checkSafety({ ...again, appliedIndex: (counter) => Math.max(0, counter.appliedIndex - 1) }),
+    );
+    expect(more.violation.sentence).toMatch(
+      /^\w starts with the state \d+, saved up to entry \d+, after which/,
+    );
+    const future = await failureOf(checkSafety({ ...again, appliedIndex: () => 7 }));
+    expect(future.violation.sentence).toMatch(
+      /starts with the appliedIndex 7, and 0 entries have been applied/,
+    );
+  });
+
   it("comes to the same case again from the same seed", async () => {
-    const search = { ...restored, seed: 4, maxAttempts: 20 };
+    const search = { ...restored, seed: 1, maxAttempts: 10 };
     const [one, again] = [await failureOf(checkSafety(search)), await failureOf(checkSafety(search))];
     expect(again.message).toBe(one.message);
   });
 
   it("lets a sound counter pass, with commands that came through", async () => {
-    const report = await checkSafety({ ...sound, model: counterModel, nodes: [1, 3], runs: 25 });
-    expect(report.runs).toBe(25);
-    expect(report.acknowledged).toBeGreaterThan(50);
+    const report = await checkSafety({ ...sound, model: counterModel, nodes: [1, 3], runs: 15 });
+    expect(report.runs).toBe(15);
+    expect(report.acknowledged).toBeGreaterThan(30);
   });
 
   it.each([
@@ -95,12 +133,21 @@ describe("checkSafety", () => {
       model: counterModel,
       retries: 3,
       seed: 5,
+      maxAttempts: 80,
     };
     const error = await failureOf(checkSafety(forgetful));
     expect(error.violation.invariant).toBe("linearizability");
     expect(sizeOf(error.schedule)).toBeLessThanOrEqual(6);
-    const report = await checkSafety({ ...forgetful, machine: () => new SessionCounter(1_000), runs: 10 });
-    expect(report.runs).toBe(10);
+    expect(error.message).toMatch(/ms {2}\{ id: \d+, by: \d \} goes to \w$/m);
+    expect(error.message).toMatch(
+      /ms {2}client \d sends \{ id: \d+, by: \d \} again, to \w: it does not know/,
+    );
+    expect(error.message.match(/ms {2}(.*) is applied as entry \d+, on \w first$/gm)?.length).toBeGreaterThan(
+      1,
+    );
+    expect(error.message).not.toContain("null prototype");
+    const report = await checkSafety({ ...forgetful, machine: () => new SessionCounter(1_000), runs: 5 });
+    expect(report.runs).toBe(5);
   });
 
   it("takes an invariant that returns false, or throws, at its word", async () => {
@@ -138,9 +185,13 @@ describe("checkSafety", () => {
       if (by === 5) throw new Error("no fives");
       return by;
     });
-    const error = await failureOf(checkSafety(broken));
+    const error = await failureOf(checkSafety({ ...broken, maxAttempts: 60 }));
     expect(error.violation.invariant).toBe("no unexpected stop");
-    expect(error.violation.sentence).toContain("no fives");
+    expect(error.violation.sentence).toMatch(
+      /^\w stops: apply throws at entry \d+ \(command \{ by: 5 \}\): no fives$/,
+    );
+    expect(error.cause).toBe(error.violation.cause);
+    expect((error.cause as Error).stack).toContain("checkSafety.test.ts");
     expect(error.schedule.operations).toMatchObject([{ operation: { command: { by: 5 } } }]);
   });
 
@@ -157,6 +208,8 @@ describe("checkSafety", () => {
     [{ faults: ["wipe" as "crash"] }, /^faults must be some of crash, .*, but is wipe\.$/],
     [{ commands: [1, 2] as never }, /^commands must be an arbitrary/],
     [{ state: 5 as never }, /^state must be a function/],
+    [{ retrys: 5 } as object, /^There is no option retrys: the options are appliedIndex, commands, /],
+    [{ path: "8:1/2" }, /^path must be numbers with colons between/],
   ])("refuses options that cannot be: %o", async (wrong, message) => {
     const search = checkSafety({ ...sound, ...wrong });
     await expect(search).rejects.toMatchObject({

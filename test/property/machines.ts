@@ -45,6 +45,28 @@ export class RestoredCounter implements StateMachine<number> {
   }
 }
 
+/** Keeps what it has applied on its own disk, with the index up to which that is, and skips what is in there. */
+export class SavingCounter implements StateMachine<number> {
+  value: number;
+  appliedIndex: number;
+  private readonly disk: Map<string, unknown>;
+  private readonly skips: boolean;
+
+  constructor(disk: Map<string, unknown>, skips: boolean = true) {
+    this.disk = disk;
+    this.skips = skips;
+    [this.value, this.appliedIndex] = (disk.get("saved") as [number, number] | undefined) ?? [0, 0];
+  }
+
+  apply(entry: Entry): number {
+    if (this.skips && entry.index <= this.appliedIndex) return this.value;
+    this.value += decoded<Increment>(entry)?.by ?? 0;
+    this.appliedIndex = entry.index;
+    this.disk.set("saved", [this.value, this.appliedIndex]);
+    return this.value;
+  }
+}
+
 export interface Request extends Increment {
   readonly id: number;
 }

@@ -54,6 +54,32 @@ describe("a scenario by hand", () => {
     expect(() => partition(opened(3), ["a"], ["b", "e"])).toThrow(/there is no node e/);
   });
 
+  it("refuses what cannot be, with a sentence", async () => {
+    expect(() => partition(opened(3), ["a", "b"], ["b", "c"])).toThrow(
+      /apart from each other, and b is listed twice/,
+    );
+    const idle = openSimulation({ seed: 11, nodes: 3, layer: "raft", profile: calmProfile });
+    await expect(runUntilLeader(idle)).rejects.toThrow(/call simulation\.cluster\.startAll\(\) first/);
+    const nothing = undefined as unknown as Promise<void>;
+    await expect(runUntil(idle, nothing)).rejects.toThrow(
+      /^runUntil waits for a promise, but was given undefined/,
+    );
+  });
+
+  it.each<[object, RegExp]>([
+    [{ nodes: 8 }, /^nodes must be an integer from 1 to 7, but is 8\.$/],
+    [{ nodes: 0 }, /^nodes must be/],
+    [{ seed: -1 }, /^seed must be/],
+    [{ layer: "disk" }, /^layer must be one of store, raft, core, but is disk\.$/],
+    [{ durationMs: Number.NaN }, /^durationMs must be/],
+    [{ durationMS: 10 }, /^There is no option durationMS: the options are durationMs, keptLines, /],
+  ])("is not begun with %o", async (wrong, sentence) => {
+    await expect(simulate({ seed: 1, nodes: 1, durationMs: 10, ...wrong })).rejects.toMatchObject({
+      code: "INVALID_OPTIONS",
+      message: expect.stringMatching(sentence),
+    });
+  });
+
   it("waits for a promise for so long, and passes on what it is rejected with", async () => {
     const simulation = opened(1);
     await expect(runUntil(simulation, Promise.reject(new Error("no")))).rejects.toThrow("no");

@@ -76,13 +76,27 @@ export { checkCore } from "./liveness/coreChecks.ts";
 export { restartAll, restartOne } from "./liveness/drills.ts";
 export { checkLiveness, healCore } from "./liveness/liveness.ts";
 export { checkRecovery } from "./liveness/recovery.ts";
-export type { AppliedCommand, MachineStart, MachineUnderTest } from "./machine/machineUnderTest.ts";
+export type {
+  AnyMachineUnderTest,
+  AppliedCommand,
+  MachineStart,
+  MachineUnderTest,
+} from "./machine/machineUnderTest.ts";
 export { calmWire, type HealMode, type WireTemper } from "./network/paths.ts";
 export { eventCount, type RunRecording } from "./page/browser/recording.ts";
 export { renderPage } from "./page/renderPage.ts";
 export type { Recordable } from "./recording/recordable.ts";
 export { type RecorderOptions, RunRecorder, recordRun } from "./recording/runRecorder.ts";
-export { assertNoViolation, heal, partition, runUntil, runUntilLeader } from "./scenario.ts";
+export {
+  assertNoViolation,
+  heal,
+  partition,
+  runUntil,
+  runUntilLeader,
+  type SendOptions,
+  send,
+  stateOf,
+} from "./scenario.ts";
 export {
   type Fails,
   firstViolation,
@@ -93,9 +107,15 @@ export {
 export { type Schedule, scheduleVersion, sizeOf } from "./schedule/schedule.ts";
 export { readSchedule, writeSchedule } from "./schedule/scheduleFile.ts";
 export { type ReplayOptions, type SimulationOptions, type SimulationResult, simulate } from "./simulate.ts";
-export { openSimulation, runFor, type Simulation, type WorldOptions } from "./simulation.ts";
+export {
+  type MachineSimulation,
+  openSimulation,
+  runFor,
+  type Simulation,
+  type WorldOptions,
+} from "./simulation.ts";
 export type { ClientOperation, ScheduledOperation } from "./workload/operation.ts";
 export { StoreWorkload } from "./workload/storeClients.ts";
-export type { Workload, WorkloadStats } from "./workload/workload.ts";
+export type { Happening, Workload, WorkloadStats } from "./workload/workload.ts";
 export { type Chance, chanceFrom } from "./world/chance.ts";
 export { World } from "./world/world.ts";

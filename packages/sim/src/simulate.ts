@@ -12,10 +12,11 @@ import type { Profile } from "./faults/profile.ts";
 import type { Violation } from "./invariants/history.ts";
 import { checkLiveness } from "./liveness/liveness.ts";
 import { checkRecovery } from "./liveness/recovery.ts";
+import { requireSimulationOptions } from "./requirements.ts";
 import { type Schedule, scheduleVersion } from "./schedule/schedule.ts";
 import { type FaultySimulation, openSimulation, runFor, type WorldOptions } from "./simulation.ts";
 import type { ScheduledOperation } from "./workload/operation.ts";
-import type { WorkloadStats } from "./workload/workload.ts";
+import type { Happening, WorkloadStats } from "./workload/workload.ts";
 
 export interface SimulationOptions extends WorldOptions {
   /** Virtual time of the safety phase. Default 8,000. */
@@ -47,9 +48,13 @@ export interface SimulationResult {
   /** All that was done to the cluster: replays this run, to the same trace hash. */
   readonly schedule: Schedule;
   readonly lastLines: readonly string[];
+  /** Commands for a machine of yours that were sent more than once, and where each copy was applied; by time. */
+  readonly repetitions: readonly Happening[];
 }
 
+/** Throws `INVALID_OPTIONS` with the name and the value of what cannot be. */
 export async function simulate(options: SimulationOptions | ReplayOptions): Promise<SimulationResult> {
+  requireSimulationOptions(options);
   const given = "schedule" in options ? options.schedule : undefined;
   const settings = settingsOf(options);
   const simulation = openSimulation(settings);
@@ -80,9 +85,13 @@ export async function simulate(options: SimulationOptions | ReplayOptions): Prom
 }
 
 function settingsOf(options: SimulationOptions | ReplayOptions): SimulationOptions {
-  if (!("schedule" in options)) return options;
+  if (!("schedule" in options)) {
+    if (options.machine !== undefined) throw withoutCommands();
+    return options;
+  }
   const { schedule, ...rest } = options;
   const { seed, nodes, layer, profile, durationMs, recovers = true, operations } = schedule;
+  if (rest.machine !== undefined && operations === undefined) throw withoutCommands();
   if (rest.machine === undefined && operations?.some(({ operation }) => operation.kind === "command")) {
     throw new QuorateError(
       "INVALID_OPTIONS",
@@ -90,6 +99,16 @@ function settingsOf(options: SimulationOptions | ReplayOptions): SimulationOptio
     );
   }
   return { linearizability: "always", ...rest, seed, nodes, layer, profile, durationMs, recovers };
+}
+
+/** Only its user knows what a machine can be told: a run without would pass without having tested anything. */
+function withoutCommands(): QuorateError {
+  return new QuorateError(
+    "INVALID_OPTIONS",
+    "simulate draws no commands for a machine of yours: give a schedule whose operations hold some " +
+      "({ schedule, machine }), let checkSafety of @quorate/sim/property draw them from an arbitrary, or send them " +
+      "by hand (openSimulation, send).",
+  );
 }
 
 function arrangeFaults({ world, nemesis }: FaultySimulation, { faults }: Schedule): void {
@@ -160,5 +179,6 @@ function resultOf(
     marks: history.marks,
     schedule,
     lastLines: world.trace.lastLines(),
+    repetitions: (workload.repetitions?.() ?? []).toSorted((one, other) => one.atMs - other.atMs),
   };
 }

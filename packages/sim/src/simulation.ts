@@ -2,7 +2,7 @@
  * A run in progress: the world, the cluster in it, its faults and its clients. `simulate` drives one from a seed;
  * scenarios drive theirs by hand.
  */
-import { QuorateError } from "@quorate/raft";
+import { QuorateError, type StateMachine } from "@quorate/raft";
 import { machineAssembly, raftAssembly, storeAssembly } from "./cluster/assembly.ts";
 import { SimulatedCluster } from "./cluster/cluster.ts";
 import { CoreCluster } from "./core/coreCluster.ts";
@@ -14,10 +14,11 @@ import { drawProfile, type Profile } from "./faults/profile.ts";
 import { Checks } from "./invariants/checks.ts";
 import { History } from "./invariants/history.ts";
 import type { Layer } from "./layer.ts";
-import type { MachineUnderTest } from "./machine/machineUnderTest.ts";
+import type { AnyMachineUnderTest, MachineUnderTest } from "./machine/machineUnderTest.ts";
 import { Replicas } from "./machine/replicas.ts";
 import { calmWire } from "./network/paths.ts";
 import type { RunRecorder } from "./recording/runRecorder.ts";
+import { requireWorldOptions } from "./requirements.ts";
 import { ClientHistory } from "./workload/clientHistory.ts";
 import { CommandWorkload } from "./workload/commandClients.ts";
 import { SerialWorkload } from "./workload/serials.ts";
@@ -37,7 +38,7 @@ export interface WorldOptions {
    */
   readonly layer?: Layer;
   /** A state machine of yours in place of the layer's own; the layer is then `raft`. */
-  readonly machine?: MachineUnderTest;
+  readonly machine?: AnyMachineUnderTest;
   /** Overrides what the seed would draw. */
   readonly profile?: Partial<Profile>;
   /**
@@ -66,11 +67,21 @@ export interface Simulation<Cluster extends FaultyCluster = SimulatedCluster> {
 /** Whatever runs on its hosts. */
 export type FaultySimulation = Simulation<FaultyCluster>;
 
+/** Of a machine of yours: `send` gives it commands, `stateOf` shows what became of it. */
+export interface MachineSimulation<Command, M extends StateMachine<unknown>> extends Simulation {
+  readonly machine: MachineUnderTest<Command, M>;
+}
+
+/** Throws `INVALID_OPTIONS` with the name and the value of what cannot be. */
+export function openSimulation<Command, M extends StateMachine<unknown>>(
+  options: Omit<WorldOptions, "machine"> & { readonly machine: MachineUnderTest<Command, M> },
+): MachineSimulation<Command, M>;
 export function openSimulation(
   options: WorldOptions & { readonly layer?: Exclude<Layer, "core"> },
 ): Simulation;
 export function openSimulation(options: WorldOptions): FaultySimulation;
 export function openSimulation(options: WorldOptions): FaultySimulation {
+  requireWorldOptions(options);
   const { seed, layer, keptLines = 200, onLine } = options;
   const followsPromises = layer !== "core";
   const world = new World(seed, { keptLines, followsPromises, ...(onLine === undefined ? {} : { onLine }) });
@@ -91,7 +102,8 @@ export function openSimulation(options: WorldOptions): FaultySimulation {
   for (const host of cluster.hosts) host.clockRate += (profile.clockDrift ?? 0) * (2 * clocks.fraction() - 1);
   for (const host of cluster.hosts) host.temper.meanLatencyMs = profile.meanDiskLatencyMs;
   const nemesis = new Nemesis(cluster, profile.meanDiskLatencyMs);
-  const simulation = { world, cluster, history, nemesis, workload, profile };
+  const bare = { world, cluster, history, nemesis, workload, profile };
+  const simulation = machine === undefined ? bare : { ...bare, machine };
   options.recorder?.attach(simulation);
   return simulation;
 }
@@ -124,7 +136,7 @@ function populate(
 
 /** A machine of the user's, and clients that send it commands. */
 function populateWith(
-  machine: MachineUnderTest,
+  machine: AnyMachineUnderTest,
   world: World,
   checks: Checks,
   { nodes, layer }: WorldOptions,

@@ -69,6 +69,8 @@ export interface Violation {
   readonly atMs: number;
   /** Who, what, and the numbers. */
   readonly sentence: string;
+  /** What a user's own code threw, with its call stack. */
+  readonly cause?: unknown;
 }
 
 /** An entry as the history knows it: the chain value covers it and everything before it. */
@@ -150,8 +152,9 @@ export class History {
     return this.committed.length;
   }
 
-  fail(invariant: InvariantName, sentence: string): void {
-    this.violations.push({ invariant, atMs: this.timeline.nowMs, sentence });
+  fail(invariant: InvariantName, sentence: string, cause?: unknown): void {
+    const violation = { invariant, atMs: this.timeline.nowMs, sentence };
+    this.violations.push(cause === undefined ? violation : { ...violation, cause });
     this.trace.note("!!", `${invariant}: ${sentence}`);
   }
 

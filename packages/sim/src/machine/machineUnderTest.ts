@@ -20,6 +20,10 @@ export interface MachineStart {
 
 type Machine = StateMachine<unknown>;
 
+/** Of whatever commands and class: for what hands one on without a look at either. */
+// biome-ignore lint/suspicious/noExplicitAny: each is good for its own commands alone, and is given no others.
+export type AnyMachineUnderTest = MachineUnderTest<any, any>;
+
 /** What a machine makes of a command. */
 export type ResultOf<M extends Machine> = ReturnType<M["apply"]>;
 
@@ -29,7 +33,7 @@ export interface AppliedCommand<Command, Result> {
   readonly result: Result;
   readonly index: number;
   readonly node: string;
-  /** All that this start of the node has applied, this one last. */
+  /** All that this start of the node has been given, this one last; what it had saved before is among them. */
   readonly commands: readonly Command[];
 }
 
@@ -41,9 +45,18 @@ export interface MachineUnderTest<Command = unknown, M extends Machine = Machine
    * and sets, without private fields.
    */
   state(machine: M): unknown;
+  /**
+   * For a machine that starts from what it saved on its `disk`: the index of the last entry that is in there, 0 for
+   * none. Asked once, at each start. The replay is to change nothing up to this entry, whose state is what the machine
+   * must start in; it is compared entry by entry from the next one on. Default 0: each start begins with nothing.
+   */
+  appliedIndex?(machine: M): number;
   /** The bytes that are replicated for a command; equal bytes are taken for equal commands. Default: JSON, in UTF-8. */
   encode?(command: Command): Uint8Array;
-  /** Called after each applied command. Violated if it returns false or throws; it must not change the machine. */
+  /**
+   * Called after each command that was not in the saved state. Violated if it returns false or throws; it must not
+   * change the machine.
+   */
   // biome-ignore lint/suspicious/noConfusingVoidType: one that throws returns nothing.
   invariant?(machine: M, applied: AppliedCommand<Command, ResultOf<M>>): boolean | void;
   /**

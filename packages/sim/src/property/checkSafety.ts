@@ -2,16 +2,18 @@
  * A property test of a user's state machine: drawn schedules of faults and commands are run in the simulated cluster,
  * with every invariant of Raft and those of the machine checked at each event; a run that violates one is shrunk.
  *
- * One seed decides all of it. Shrinking keeps the invariant that was violated first, and is bounded in runs, not in
- * time, so that it comes to the same case everywhere.
+ * One seed decides all of it. fast-check shrinks first, which knows how the commands were drawn; `minimize` then
+ * leaves out what it could not, with other seeds of the run too. Both keep the invariant that was violated first, and
+ * are bounded in runs, not in time, so that they come to the same case everywhere.
  */
 import { QuorateError, type StateMachine } from "@quorate/raft";
 import fc from "fast-check";
 import type { Violation } from "../invariants/history.ts";
-import type { MachineUnderTest } from "../machine/machineUnderTest.ts";
+import type { AnyMachineUnderTest } from "../machine/machineUnderTest.ts";
+import { minimize } from "../schedule/minimize.ts";
 import type { Schedule } from "../schedule/schedule.ts";
 import { cutAfter } from "../schedule/smaller.ts";
-import { simulate } from "../simulate.ts";
+import { type SimulationResult, simulate } from "../simulate.ts";
 import { schedules } from "./arbitraries.ts";
 import { CounterexampleError } from "./counterexample.ts";
 import { resolveSafetyOptions, type SafetyOptions } from "./safetyOptions.ts";
@@ -32,11 +34,13 @@ export async function checkSafety<Command, M extends StateMachine<unknown>>(
   options: SafetyOptions<Command, M>,
 ): Promise<SafetyReport> {
   const { path, runs, seed, ...constraints } = resolveSafetyOptions(options);
-  const search = new Search(options);
+  const counts = typeof constraints.nodes === "object" ? constraints.nodes : [constraints.nodes ?? 3];
+  const search = new Search(options, counts);
   const details = await fc.check(
     fc.asyncProperty(schedules(constraints), (schedule) => search.goesWell(schedule)),
     { seed, numRuns: runs, ...(path === undefined ? {} : { path, endOnFailure: true }) },
   );
+  await search.minimize();
   const { found, thrown } = search;
   if (thrown !== undefined) throw thrown.error;
   if (found === undefined) {
@@ -48,17 +52,22 @@ export async function checkSafety<Command, M extends StateMachine<unknown>>(
     }
     return search.report();
   }
+  const again = await search.run(found.schedule);
   throw new CounterexampleError({
     ...found,
+    repetitions: again.repetitions,
     seed,
     path: details.counterexamplePath ?? "",
     isReplay: path !== undefined,
     runs: search.runsUntilFound,
     attempts: search.attempts,
     isSmallest: !search.wasStopped,
-    isRepeatable: (await search.violationOf(found.schedule))?.sentence === found.violation.sentence,
+    isRepeatable: again.violations[0]?.sentence === found.violation.sentence,
   });
 }
+
+/** The shrinking has tried most of it under the seed of the case. */
+const seedsForEach = 3;
 
 class Search {
   /** By the user's code, and not caught by the simulation: no violation, and nothing to make smaller. */
@@ -69,11 +78,15 @@ class Search {
   wasStopped = false;
   private events = 0;
   private acknowledged = 0;
-  private readonly machine: MachineUnderTest;
+  private readonly machine: AnyMachineUnderTest;
   private readonly maxAttempts: number;
   private readonly signal: AbortSignal | undefined;
 
-  constructor(options: SafetyOptions<unknown, StateMachine<unknown>>) {
+  private readonly nodes: readonly number[];
+
+  // biome-ignore lint/suspicious/noExplicitAny: each machine is given its own commands alone.
+  constructor(options: SafetyOptions<any, any>, nodes: readonly number[]) {
+    this.nodes = nodes;
     this.machine = options;
     this.maxAttempts = options.maxAttempts ?? 500;
     this.signal = options.signal;
@@ -82,7 +95,7 @@ class Search {
   /** The property. Once stopped it holds for whatever is asked, and the search comes to its end by itself. */
   async goesWell(schedule: Schedule): Promise<boolean> {
     if (this.thrown !== undefined) return true;
-    if (this.signal?.aborted === true || this.attempts >= this.maxAttempts) {
+    if (this.signal?.aborted === true || (this.found !== undefined && this.attempts >= this.maxAttempts)) {
       this.wasStopped = true;
       return true;
     }
@@ -100,11 +113,41 @@ class Search {
     return false;
   }
 
-  async violationOf(schedule: Schedule): Promise<Violation | undefined> {
-    const { events, stats, violations } = await simulate({ schedule, machine: this.machine, keptLines: 1 });
-    this.events += events;
-    this.acknowledged += stats.acknowledged;
-    return violations[0];
+  /** Leaves out of the case what the shrinking could not, with the attempts that are left. */
+  async minimize(): Promise<void> {
+    const left = this.maxAttempts - this.attempts;
+    if (this.found === undefined || this.thrown !== undefined || this.wasStopped || left < 2) return;
+    const fails = async (schedule: Schedule): Promise<Violation | undefined> => {
+      if (this.thrown !== undefined || !this.nodes.includes(schedule.nodes)) return undefined;
+      try {
+        return await this.violationOf(schedule);
+      } catch (error) {
+        this.thrown = { error };
+        return undefined;
+      }
+    };
+    const small = await minimize(this.found.schedule, fails, {
+      maxRuns: left,
+      maxMs: Number.POSITIVE_INFINITY,
+      maxSeeds: seedsForEach,
+      ...(this.signal === undefined ? {} : { signal: this.signal }),
+    });
+    // Undefined: it went well this time, which is told of it.
+    this.attempts += small?.runs ?? 1;
+    if (small === undefined) return;
+    this.found = { schedule: small.schedule, violation: small.violation };
+    this.wasStopped = !small.isComplete;
+  }
+
+  async run(schedule: Schedule): Promise<SimulationResult> {
+    const result = await simulate({ schedule, machine: this.machine, keptLines: 1 });
+    this.events += result.events;
+    this.acknowledged += result.stats.acknowledged;
+    return result;
+  }
+
+  private async violationOf(schedule: Schedule): Promise<Violation | undefined> {
+    return (await this.run(schedule)).violations[0];
   }
 
   report(): SafetyReport {

@@ -2,14 +2,17 @@
 import { QuorateError } from "@quorate/raft";
 import { describeFault } from "../faults/describeFault.ts";
 import type { Violation } from "../invariants/history.ts";
-import { shown } from "../machine/replicas.ts";
+import { shown, shownCommand } from "../machine/replicas.ts";
 import { calmWire } from "../network/paths.ts";
 import { type Schedule, sizeOf } from "../schedule/schedule.ts";
+import type { Happening } from "../workload/workload.ts";
 
 export interface Counterexample {
   /** What was done to the cluster, and nothing after the violation. */
   readonly schedule: Schedule;
   readonly violation: Violation;
+  /** What clients sent more than once in it, and where each copy was applied. */
+  readonly repetitions: readonly Happening[];
   /** Of the property test, and where in it the case stands: `checkSafety({ ...options, seed, path })` runs it again. */
   readonly seed: number;
   readonly path: string;
@@ -29,7 +32,8 @@ export class CounterexampleError extends QuorateError {
   readonly counterexample: Counterexample;
 
   constructor(counterexample: Counterexample) {
-    super("INVARIANT_BROKEN", inWords(counterexample));
+    const { cause } = counterexample.violation;
+    super("INVARIANT_BROKEN", inWords(counterexample), cause === undefined ? {} : { cause });
     this.name = "CounterexampleError";
     this.counterexample = counterexample;
   }
@@ -50,7 +54,7 @@ function inWords(counterexample: Counterexample): string {
     `"${violation.invariant}" is violated: ${violation.sentence}`,
     "",
     `${originOf(counterexample)}: ${counted(schedule.nodes, "node")}, ${counted(sizeOf(schedule), "event")}`,
-    ...eventLines(schedule),
+    ...eventLines(counterexample),
     line(violation.atMs, "the violation"),
     ...wireLines(schedule),
     "",
@@ -72,17 +76,21 @@ const unrepeatable =
   "Run once more, the very same case went well: the machine keeps something outside of itself from run to run, or asks " +
   "for time or chance. What it is to keep belongs into `disk`, which each run has afresh.";
 
-/** Faults and commands by time, one a line. */
-function eventLines({ faults, operations = [] }: Schedule): readonly string[] {
+/** Faults, commands and what became of those sent again, by time, one a line. */
+function eventLines({ repetitions, schedule, violation }: Counterexample): readonly string[] {
+  const { faults, operations = [] } = schedule;
   const events = [
     ...faults.map(({ atMs, fault }) => ({ atMs, what: describeFault(fault) })),
     ...operations.map(({ atMs, operation }) => ({
       atMs,
       what:
         operation.kind === "command"
-          ? `client ${operation.client} sends ${shown(operation.command)}`
+          ? `client ${operation.client} sends ${shownCommand(operation.command)}`
           : shown(operation),
     })),
+    ...repetitions
+      .filter(({ atMs }) => atMs <= violation.atMs)
+      .map(({ atMs, sentence }) => ({ atMs, what: sentence })),
   ];
   return events.toSorted((one, other) => one.atMs - other.atMs).map(({ atMs, what }) => line(atMs, what));
 }

@@ -1,7 +1,8 @@
 /** What `checkSafety` takes, and what it refuses: options are checked once, before anything runs. */
-import { QuorateError, type StateMachine } from "@quorate/raft";
+import type { StateMachine } from "@quorate/raft";
 import type { Arbitrary } from "fast-check";
 import type { MachineUnderTest } from "../machine/machineUnderTest.ts";
+import { refuseUnless, requireInteger, requireNames } from "../requirements.ts";
 import { type ListedFaultKind, listedFaultKinds, type ScheduleConstraints } from "./arbitraries.ts";
 
 export interface SafetyOptions<Command, M extends StateMachine<unknown>>
@@ -36,12 +37,40 @@ export interface ResolvedSafetyOptions extends ScheduleConstraints {
   readonly path: string | undefined;
 }
 
+const optionNames: Readonly<Record<keyof SafetyOptions<unknown, StateMachine<unknown>>, true>> = {
+  machine: true,
+  state: true,
+  appliedIndex: true,
+  commands: true,
+  encode: true,
+  invariant: true,
+  model: true,
+  retries: true,
+  nodes: true,
+  runs: true,
+  seed: true,
+  path: true,
+  durationMs: true,
+  maxCommands: true,
+  maxFaults: true,
+  faults: true,
+  maxAttempts: true,
+  signal: true,
+};
+
 /** Throws `INVALID_OPTIONS` with the name and the value of what cannot be. */
 export function resolveSafetyOptions<Command, M extends StateMachine<unknown>>(
   options: SafetyOptions<Command, M>,
 ): ResolvedSafetyOptions {
   const { commands, durationMs = 2_000, faults = listedFaultKinds, nodes = 3, path } = options;
   const { maxAttempts = 500, maxCommands = 20, maxFaults = 6, retries = 0, runs = 100, seed = 1 } = options;
+  requireNames(options, Object.keys(optionNames));
+  refuseUnless(
+    path === undefined || /^\d+(:\d+)*$/.test(path),
+    "path",
+    path,
+    'numbers with colons between, as "8:1:2", from the message of a counterexample',
+  );
   refuseUnless(
     typeof options.machine === "function",
     "machine",
@@ -78,14 +107,4 @@ export function resolveSafetyOptions<Command, M extends StateMachine<unknown>>(
 
 function isArbitrary(value: unknown): boolean {
   return typeof value === "object" && value !== null && "generate" in value;
-}
-
-function requireInteger(name: string, value: number, from: number, to: number): void {
-  const fits = Number.isInteger(value) && value >= from && value <= to;
-  refuseUnless(fits, name, value, `an integer from ${from} to ${to}`);
-}
-
-function refuseUnless(fits: boolean, name: string, value: unknown, expected: string): void {
-  if (fits) return;
-  throw new QuorateError("INVALID_OPTIONS", `${name} must be ${expected}, but is ${String(value)}.`);
 }

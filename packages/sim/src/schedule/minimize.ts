@@ -6,7 +6,9 @@
  * is kept only if a run of the smaller schedule fails in the same way. Bounded in runs and in time; what has been
  * reached by then is given back.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { InvariantName, Violation } from "../invariants/history.ts";
+import type { AnyMachineUnderTest } from "../machine/machineUnderTest.ts";
 import { simulate } from "../simulate.ts";
 import { type Schedule, sizeOf } from "./schedule.ts";
 import { cutAfter, simplerProfiles, withFewerNodes, withoutKind, withShorterFaults } from "./smaller.ts";
@@ -19,6 +21,8 @@ export interface MinimizeOptions {
   readonly maxRuns?: number;
   /** Real time, at most, but for the run under way. Default 120,000. */
   readonly maxMs?: number;
+  /** Under how many seeds of the run a step that gains much is tried, at most. Default 16. */
+  readonly maxSeeds?: number;
   readonly signal?: AbortSignal;
   /** After each step that was kept. */
   readonly onStep?: (schedule: Schedule, runs: number) => void;
@@ -36,7 +40,7 @@ export interface Minimized {
 /** Undefined: the schedule breaks nothing. The signal ends it early with what it has, and with no error. */
 export async function minimize(
   schedule: Schedule,
-  fails: Fails = firstViolation,
+  fails: Fails = (candidate) => firstViolation(candidate),
   options: MinimizeOptions = {},
 ): Promise<Minimized | undefined> {
   const violation = await fails(schedule);
@@ -46,8 +50,13 @@ export async function minimize(
   return search.result();
 }
 
-export async function firstViolation(schedule: Schedule): Promise<Violation | undefined> {
-  return (await simulate({ schedule, keptLines: 1 })).violations[0];
+/** `machine`: yours, for a schedule with commands for it. */
+export async function firstViolation(
+  schedule: Schedule,
+  machine?: AnyMachineUnderTest,
+): Promise<Violation | undefined> {
+  const given = machine === undefined ? {} : { machine };
+  return (await simulate({ schedule, keptLines: 1, ...given })).violations[0];
 }
 
 const rounds = 4;
@@ -90,14 +99,14 @@ class Search {
 
   async run(): Promise<void> {
     for (let round = 0; round < rounds && !this.isSpent(); round += 1) {
-      const before = JSON.stringify(this.best);
+      const before = this.best;
       await this.attempt(cutAfter(this.best, this.violation));
       await this.classes();
       await this.list("faults");
       await this.list("operations");
       await this.nodes();
       await this.times();
-      if (JSON.stringify(this.best) === before) return;
+      if (isDeepStrictEqual(this.best, before)) return;
     }
     this.stopped ||= this.isSpent();
   }
@@ -110,7 +119,8 @@ class Search {
 
   /** Keeps the candidate if it fails in the same way. */
   private async attempt(candidate: Schedule, seeds: number = 1): Promise<boolean> {
-    for (let other = 0; other < seeds; other += 1) {
+    const most = Math.min(seeds, this.options.maxSeeds ?? seedsForMuch);
+    for (let other = 0; other < most; other += 1) {
       const seed = (candidate.seed + other) >>> 0;
       if (await this.attemptOnce({ ...candidate, seed })) return true;
     }

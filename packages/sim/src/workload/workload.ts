@@ -15,6 +15,12 @@ export function emptyStats(): WorkloadStats {
   return { acknowledged: 0, failed: 0, unknown: 0, reads: 0, readsFailed: 0 };
 }
 
+/** Something worth telling, and when it happened, in virtual milliseconds from the start. */
+export interface Happening {
+  readonly atMs: number;
+  readonly sentence: string;
+}
+
 export interface Workload {
   readonly stats: WorkloadStats;
   /** One more operation, chosen by chance; undefined: nobody has a hand free. */
@@ -31,4 +37,6 @@ export interface Workload {
   checkFinally(host: FaultyHost): void;
   /** Holds all that clients were told against the checker; gives back how many operations, 0 if none was recorded. */
   checkHistory?(): number;
+  /** What clients sent more than once, not knowing what became of it, and where each copy was applied. */
+  repetitions?(): readonly Happening[];
 }
