@@ -50,6 +50,11 @@ describe("the command line", () => {
     [["get", "k", "--ephemeral"], "quorate get does not take --ephemeral. It takes --endpoints"],
     [["get", "k", "--timeout"], "--timeout needs a value: --timeout TIME."],
     [["node", "--listen", "--peers", "a=ws://h:1"], "--listen needs a value"],
+    [
+      ["sim", "--minimize", "f.json"],
+      "is one too many. The schedule in a file is made small with --replay FILE",
+    ],
+    [["sim", "--minimize=f.json"], "The schedule in a file is made small with --replay FILE --minimize."],
     [["get", "k", "--json=yes"], "--json takes no value"],
     [["get", "k", "--json", "--json"], "--json is given twice"],
   ])("%j is refused in words", (args, sentence) => {

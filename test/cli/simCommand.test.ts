@@ -6,6 +6,7 @@ import {
   failureLines,
   type GivenOptions,
   listLines,
+  requireOwnOperations,
   runSeeds,
   type SeedOutcome,
   SimTally,
@@ -46,6 +47,20 @@ describe("the options of quorate sim", () => {
     [{ replay: "f", nodes: "3" }, /--nodes does not go with --replay/],
   ])("%j are refused", (options, sentence) => {
     expect(() => asked(options)).toThrow(sentence);
+  });
+});
+
+describe("a schedule to replay", () => {
+  it("holds no commands for a machine that the command does not have", () => {
+    const operation = { kind: "command", client: 0, command: { by: 1 }, timeoutMs: 100 } as const;
+    expect(() => requireOwnOperations({ operations: [{ atMs: 1, operation }] }, "f.json")).toThrow(
+      /^f\.json holds commands for a state machine of its own, .* simulate\(\{ schedule: readSchedule\(text\), machine \}\)/,
+    );
+    requireOwnOperations(
+      { operations: [{ atMs: 1, operation: { kind: "get", client: 0, key: "k" } }] },
+      "f.json",
+    );
+    requireOwnOperations({}, "f.json");
   });
 });
 

@@ -69,6 +69,7 @@ function readWords(args: readonly string[]): { options: GivenOptions; positional
   return { options, positionals };
 }
 
+const minimizeAdvice = "The schedule in a file is made small with --replay FILE --minimize.";
 const dashAdvice = "(A key or value that begins with a dash goes after --.)";
 
 function parserOptions(): NonNullable<ParseArgsConfig["options"]> {
@@ -83,7 +84,10 @@ function parserOptions(): NonNullable<ParseArgsConfig["options"]> {
 function optionValue(name: OptionName, value: string | undefined, inline: boolean): string | true {
   const placeholder = optionTable[name].value;
   if (placeholder === undefined) {
-    if (value !== undefined) throw new UsageError(`--${name} takes no value, but was given "${value}".`);
+    if (value !== undefined) {
+      const advice = name === "minimize" ? ` ${minimizeAdvice}` : "";
+      throw new UsageError(`--${name} takes no value, but was given "${value}".${advice}`);
+    }
     return true;
   }
   // `--listen --peers …` is a forgotten value, not a value that begins with two dashes.
@@ -110,8 +114,9 @@ function checkPositionals(command: CommandName, given: readonly string[]): void 
   }
   if (given.length > names.length) {
     const expected = names.length === 0 ? "no arguments" : names.join(" ");
+    const advice = command === "sim" ? minimizeAdvice : "(Quote words with spaces.)";
     throw new UsageError(
-      `quorate ${command} takes ${expected}; "${given[names.length]}" is one too many (quote words with spaces).`,
+      `quorate ${command} takes ${expected}; "${given[names.length]}" is one too many. ${advice}`,
     );
   }
 }

@@ -37,7 +37,7 @@ export { failureLines } from "./sim/failureReport.ts";
 export { runSeeds } from "./sim/seedPool.ts";
 export type { SeedOutcome } from "./sim/seedRun.ts";
 export { listLines } from "./sim/simList.ts";
-export { simOptions } from "./sim/simOptions.ts";
+export { requireOwnOperations, simOptions } from "./sim/simOptions.ts";
 export { SimTally } from "./sim/simTally.ts";
 export { textTable } from "./textTable.ts";
 export { UsageError } from "./usageError.ts";

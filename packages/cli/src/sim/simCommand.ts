@@ -10,7 +10,7 @@ import { reportFailure } from "./failureReport.ts";
 import { writeRunPage } from "./runPage.ts";
 import { runSeeds } from "./seedPool.ts";
 import { runSeed, type SeedFailure, type SeedOutcome, type SeedTask } from "./seedRun.ts";
-import { type SimOptions, simOptions } from "./simOptions.ts";
+import { requireOwnOperations, type SimOptions, simOptions } from "./simOptions.ts";
 import { SimTally } from "./simTally.ts";
 
 export async function runSim(options: GivenOptions): Promise<number> {
@@ -64,6 +64,7 @@ async function runRange(asked: SimOptions): Promise<number> {
 async function replay(asked: SimOptions, file: string): Promise<number> {
   const { readSchedule, simulate, writeSchedule } = await import("@quorate/sim");
   const schedule = readSchedule(readOptionFile(file, "--replay"), file);
+  requireOwnOperations(schedule, file);
   const onLine = (line: string): void => {
     process.stdout.write(`${line}\n`);
   };

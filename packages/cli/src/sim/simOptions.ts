@@ -1,5 +1,5 @@
 /** What `quorate sim` was asked to do, checked. */
-import type { Layer, ProfileName } from "@quorate/sim";
+import type { Layer, ProfileName, Schedule } from "@quorate/sim";
 import type { GivenOptions } from "../arguments.ts";
 import type { OptionName } from "../commandTable.ts";
 import { durationOption, integerOption, textOption } from "../optionValues.ts";
@@ -50,6 +50,15 @@ export function simOptions(options: GivenOptions, profiles: readonly ProfileName
     html: textOption(options, "html"),
     json: options.json === true,
   };
+}
+
+/** A state machine of somebody's own is code, and no file holds it. */
+export function requireOwnOperations({ operations = [] }: Pick<Schedule, "operations">, file: string): void {
+  if (operations.every(({ operation }) => operation.kind !== "command")) return;
+  throw new UsageError(
+    `${file} holds commands for a state machine of its own, which only a program has: replay it from there, with ` +
+      "simulate({ schedule: readSchedule(text), machine }) of @quorate/sim.",
+  );
 }
 
 function seedRange(text: string): readonly [from: number, to: number] {
