@@ -47,6 +47,8 @@ describe("checkSafety", () => {
       expect.objectContaining({ kind: "command", command: { by: 1 } }),
     ]);
     expect(error.schedule.faults.map(({ fault }) => fault.kind)).toEqual([expect.stringMatching(/^crash/)]);
+    // The shrinking draws times in steps of ten: less is the minimiser's.
+    expect(error.schedule.faults[0]?.fault.forMs).toBeLessThan(10);
     expect(error.message).toMatch(
       /^"replica equality" is violated: \w starts with the state 1, and \w started with 0: /,
     );
@@ -209,6 +211,8 @@ describe("checkSafety", () => {
     [{ commands: [1, 2] as never }, /^commands must be an arbitrary/],
     [{ state: 5 as never }, /^state must be a function/],
     [{ retrys: 5 } as object, /^There is no option retrys: the options are appliedIndex, commands, /],
+    [{ path: "3:99999" }, /^The path 3:99999 leads to no run: it is good for the seed and the options/],
+    [{ path: "0:0:0:0:0" }, /^The path 0:0:0:0:0 leads to no run/],
     [{ path: "8:1/2" }, /^path must be numbers with colons between/],
   ])("refuses options that cannot be: %o", async (wrong, message) => {
     const search = checkSafety({ ...sound, ...wrong });

@@ -7,7 +7,7 @@
  * are bounded in runs, not in time, so that they come to the same case everywhere.
  */
 import { QuorateError, type StateMachine } from "@quorate/raft";
-import fc from "fast-check";
+import fc, { type Arbitrary, type RunDetails } from "fast-check";
 import type { Violation } from "../invariants/history.ts";
 import type { AnyMachineUnderTest } from "../machine/machineUnderTest.ts";
 import { minimize } from "../schedule/minimize.ts";
@@ -16,7 +16,7 @@ import { cutAfter } from "../schedule/smaller.ts";
 import { type SimulationResult, simulate } from "../simulate.ts";
 import { schedules } from "./arbitraries.ts";
 import { CounterexampleError } from "./counterexample.ts";
-import { resolveSafetyOptions, type SafetyOptions } from "./safetyOptions.ts";
+import { type ResolvedSafetyOptions, resolveSafetyOptions, type SafetyOptions } from "./safetyOptions.ts";
 
 /** What was done, where nothing was violated. */
 export interface SafetyReport {
@@ -36,10 +36,7 @@ export async function checkSafety<Command, M extends StateMachine<unknown>>(
   const { path, runs, seed, ...constraints } = resolveSafetyOptions(options);
   const counts = typeof constraints.nodes === "object" ? constraints.nodes : [constraints.nodes ?? 3];
   const search = new Search(options, counts);
-  const details = await fc.check(
-    fc.asyncProperty(schedules(constraints), (schedule) => search.goesWell(schedule)),
-    { seed, numRuns: runs, ...(path === undefined ? {} : { path, endOnFailure: true }) },
-  );
+  const details = await shrunk(schedules(constraints), search, { path, runs, seed });
   await search.minimize();
   const { found, thrown } = search;
   if (thrown !== undefined) throw thrown.error;
@@ -64,6 +61,32 @@ export async function checkSafety<Command, M extends StateMachine<unknown>>(
     isSmallest: !search.wasStopped,
     isRepeatable: again.violations[0]?.sentence === found.violation.sentence,
   });
+}
+
+type Shrunk = RunDetails<[Schedule]>;
+
+/** fast-check's part: draws the runs and shrinks the first that goes wrong, or goes to the one of the path. */
+async function shrunk(
+  drawn: Arbitrary<Schedule>,
+  search: Search,
+  { path, runs, seed }: Pick<ResolvedSafetyOptions, "path" | "runs" | "seed">,
+): Promise<Shrunk> {
+  const property = fc.asyncProperty(drawn, (schedule) => search.goesWell(schedule));
+  if (path === undefined) return fc.check(property, { seed, numRuns: runs });
+  const lost = (cause?: unknown): QuorateError =>
+    new QuorateError(
+      "INVALID_OPTIONS",
+      `The path ${path} leads to no run: it is good for the seed and the options that it was printed with.`,
+      { cause },
+    );
+  let details: Shrunk;
+  try {
+    details = await fc.check(property, { seed, numRuns: runs, path, endOnFailure: true });
+  } catch (error) {
+    throw String(error).includes("Unable to replay") ? lost(error) : error;
+  }
+  if (search.runsUntilFound === 0 && !search.wasStopped) throw lost();
+  return details;
 }
 
 /** The shrinking has tried most of it under the seed of the case. */
