@@ -39,7 +39,7 @@ export interface JoinOptions {
   /** Keeps everything in memory: for tests. Such a node of several cannot come back after it was stopped. */
   readonly memory?: boolean;
   /** Shared by all nodes and clients, at least 16 characters: whoever does not know it is refused. */
-  readonly secret?: string;
+  readonly secret?: string | undefined;
   readonly tls?: TlsOptions;
   /** Listen off the loopback with neither TLS nor a secret: anyone who reaches the port can read and write. */
   readonly insecure?: boolean;
