@@ -12,6 +12,7 @@ export {
   type ServerPorts,
 } from "./server/clientServer.ts";
 export { createMachineHost, type MachineHost } from "./server/machineHost.ts";
+export { answerMemberRequest } from "./server/memberRequests.ts";
 export { defaultServerLimits, type ServerLimits } from "./server/serverLimits.ts";
 export {
   SessionClock,

@@ -65,7 +65,14 @@ async function takeIn(
   await node.readIndex();
   const configuration = configurationOf(node);
   const members = membersOf(configuration);
-  if (members.some((member) => member.id === id)) return;
+  if (members.some((member) => member.id === id)) {
+    const { configurationIndex, commitIndex } = node.status();
+    if (configurationIndex <= commitIndex) return;
+    // It may still be overwritten: who took it for done would wait for its birth for ever.
+    throw new QuorateError("CHANGE_REFUSED", "The change that adds it is not committed yet. Ask again.", {
+      retryable: true,
+    });
+  }
   const member = { id, address: checkedAddress(request.endpoint) };
   const isNamesake = (other: Member): boolean => nodeIdOf(other.id) === nodeIdOf(id);
   // One that was wiped again while it waited for its promotion takes the place of that learner, not of the voter.

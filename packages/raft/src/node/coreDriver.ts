@@ -21,7 +21,6 @@ import {
   type MemberId,
   type MembershipView,
   type Message,
-  newestConfiguration,
   type Persist,
   type RaftState,
   type RestoredState,
@@ -148,7 +147,7 @@ export class CoreDriver<Result> {
     for (const outcome of effects.proposals) waiters.proposalAnswered(outcome);
     for (const outcome of effects.memberships) memberships.answered(outcome);
     // Before the role: a leader that committed its own removal steps down in the same turn.
-    memberships.progressed(newestConfiguration(this.state.log), effects.commitIndex);
+    memberships.progressed(this.state.log, effects.commitIndex);
     if (effects.membership !== undefined) this.#ports.membershipChanged(effects.membership);
     if (effects.roleChange !== undefined) {
       if (effects.roleChange.role !== "leader") {

@@ -3,13 +3,16 @@
  * no joint one is in force; a member that is still to be promoted comes later, and is not waited for.
  */
 import type { MembershipOutcome, MembershipRefusal } from "../core/contract.ts";
+import { type LogState, newestConfiguration, termAt } from "../core/log.ts";
 import { isJoint } from "../core/quorum.ts";
-import type { ConfigurationAt, Index } from "../core/types.ts";
+import type { ConfigurationAt, Index, Term } from "../core/types.ts";
 import { QuorateError } from "../errors.ts";
 import { type Waiter, waiting } from "./waiters.ts";
 
 interface Begun {
   readonly index: Index;
+  /** Of the entry at `index`: another leader's may have taken its place. */
+  readonly term: Term;
   readonly waiter: Waiter<ConfigurationAt>;
 }
 
@@ -31,14 +34,17 @@ export class MembershipWaiters {
     if (waiter === undefined) return;
     this.#asked.delete(outcome.id);
     if (outcome.kind === "refused") waiter.reject(refusal(outcome.reason));
-    else this.#begun = [...this.#begun, { index: outcome.index, waiter }];
+    else this.#begun = [...this.#begun, { index: outcome.index, term: outcome.term, waiter }];
   }
 
   /** Called after each turn: cheap while nobody waits. */
-  progressed(inForce: ConfigurationAt, commitIndex: Index): void {
-    if (this.#begun.length === 0 || commitIndex < inForce.index || isJoint(inForce.configuration)) return;
-    const over = this.#begun.filter(({ index }) => index <= inForce.index);
-    this.#begun = this.#begun.filter(({ index }) => index > inForce.index);
+  progressed(log: LogState, commitIndex: Index): void {
+    if (this.#begun.length === 0) return;
+    const inForce = newestConfiguration(log);
+    if (commitIndex < inForce.index || isJoint(inForce.configuration)) return;
+    const isOver = ({ index, term }: Begun): boolean => index <= inForce.index && termAt(log, index) === term;
+    const over = this.#begun.filter(isOver);
+    this.#begun = this.#begun.filter((one) => !isOver(one));
     for (const { waiter } of over) waiter.resolve(inForce);
   }
 

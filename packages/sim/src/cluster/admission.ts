@@ -35,10 +35,14 @@ async function ask(
   plan: JoinPlan,
 ): Promise<string | undefined> {
   const raft = cluster.leader()?.running?.raft;
-  const { configuration, clusterId } = raft?.status() ?? {};
-  if (raft === undefined || configuration === undefined) return undefined;
+  const status = raft?.status();
+  const { configuration, clusterId } = status ?? {};
+  if (raft === undefined || status === undefined || configuration === undefined) return undefined;
   const members = membersOf(configuration);
-  if (members.some(({ id }) => id === member.id)) return clusterId;
+  if (members.some(({ id }) => id === member.id)) {
+    // What is not committed yet may be overwritten, and who waits for it would wait for ever.
+    return status.configurationIndex <= status.commitIndex ? clusterId : undefined;
+  }
   // One that was wiped a second time takes the place of what it was between.
   const replaced =
     configuration.learners.find(({ id }) => nodeIdOf(id) === nodeIdOf(member.id)) ??

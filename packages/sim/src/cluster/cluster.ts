@@ -174,7 +174,7 @@ export class SimulatedCluster implements FaultyCluster {
     // Who joins is a new member, of whom nothing was lost.
     const isNew = host.joins !== undefined && log.standing.kind === "unborn";
     if (isNew && host.damage === "wiped") host.damage = "none";
-    host.member = this.checks.opened(log.standing, member, host.damage !== "none");
+    host.member = this.checks.opened(log.standing, member, host.damage);
     return host.member;
   }
 

@@ -211,7 +211,7 @@ export class CoreCluster implements FaultyCluster {
     const { world, checks, wire } = this;
     const restored = host.directory.open();
     const birth = { clusterId, configuration: this.birth };
-    const member = checks.opened({ kind: "born", birth, restored }, host.memberId, host.damage !== "none");
+    const member = checks.opened({ kind: "born", birth, restored }, host.memberId, host.damage);
     host.member = member;
     const chance = world.chance(`node ${host.name} start ${host.starts}`);
     const options = coreOptions(resolveRaftOptions(this.options), host.memberId, chance.uint32());

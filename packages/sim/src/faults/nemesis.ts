@@ -27,6 +27,9 @@ const strikes: Strikes<FaultKind> = {
 /** Up to this far from true time a clock is as clocks are, and is left as it is when all else is healed. */
 const ordinaryDrift = 0.05;
 
+/** From a failed write to the end of its process, with what it had begun. */
+const stopWithinMs = 1_000;
+
 export class Nemesis {
   /** All that struck, in order: a schedule that replays this run. */
   readonly struck: ScheduledFault[] = [];
@@ -92,7 +95,10 @@ export class Nemesis {
     for (const kind of ["noClients", "starved", "fullDisk"] as const) {
       cluster.world.trace.observer?.ended(kind, host.name);
     }
+    const owesStop = host.isUp && host.diskFailed;
     cluster.resume(host, true);
     cluster.start(host);
+    // A write that was made to fail may come to light only now, and stop the node once more.
+    if (owesStop) cluster.world.timeline.schedule(stopWithinMs, undefined, () => cluster.start(host));
   }
 }

@@ -18,6 +18,7 @@ import {
   type Transport,
 } from "@quorate/raft";
 import type { CoreObserver } from "@quorate/raft/internal";
+import type { Damage } from "../faults/faultyCluster.ts";
 import { Application } from "./application.ts";
 import { checkCommit } from "./commits.ts";
 import { CoreStep } from "./coreStep.ts";
@@ -40,9 +41,9 @@ export class Checks {
   }
 
   /** A process of this member has opened its log. */
-  opened(standing: Standing, member: MemberId, isDamaged: boolean): MemberHistory {
+  opened(standing: Standing, member: MemberId, damage: Damage): MemberHistory {
     const known = this.history.of(member);
-    reopened(this.history, known, standing, isDamaged);
+    reopened(this.history, known, standing, damage);
     known.state = undefined;
     known.seenTerm = known.term;
     known.seenRole = "follower";

@@ -6,6 +6,7 @@
  * and the one write that was under way. Less is lost data; a mute or lost member without damage is a false refusal.
  */
 import type { Persist, RestoredState, Standing } from "@quorate/raft";
+import type { Damage } from "../faults/faultyCluster.ts";
 import { checkVote } from "./elections.ts";
 import { type ChainLink, type History, lastLink, linkAt, type MemberHistory } from "./history.ts";
 import { isQuorum } from "./quorums.ts";
@@ -79,13 +80,9 @@ function applyPersist(history: History, member: MemberHistory, persist: Persist)
   member.floor = persist.floor;
 }
 
-/** `isDamaged`: the simulation itself took durable data away, so less may come back, and the store must notice. */
-export function reopened(
-  history: History,
-  member: MemberHistory,
-  standing: Standing,
-  isDamaged: boolean,
-): void {
+/** `damage`: the simulation itself took durable data away, so less may come back, and the store must notice. */
+export function reopened(history: History, member: MemberHistory, standing: Standing, damage: Damage): void {
+  const isDamaged = damage !== "none";
   const { writing } = member;
   member.writing = undefined;
   const isNew = member.term === 0 && member.log.length === 0;
@@ -121,6 +118,7 @@ export function reopened(
       () => `${member.member} had ${described(member)}, and opened with ${describedRestored(restored)}`,
     );
   }
+  if (damage !== "rolledBack") checkPromises(history, member, restored);
   takeOver(history, member, restored);
 }
 
@@ -137,11 +135,12 @@ function matches(member: MemberHistory, restored: RestoredState): boolean {
 /** A member was born, or told again what it had lost the record of: its log is what `bear` gave back. */
 export function born(history: History, member: MemberHistory, restored: RestoredState): void {
   member.isBorn = true;
+  checkPromises(history, member, restored);
   takeOver(history, member, restored);
 }
 
-/** From here on what the store gave back is what the member has. */
-function takeOver(history: History, member: MemberHistory, restored: RestoredState): void {
+/** Of an older copy of a directory this cannot be asked: its peers are to refuse it for that. */
+function checkPromises(history: History, member: MemberHistory, restored: RestoredState): void {
   if (restored.term < member.maxTermSent) {
     history.fail(
       "terms only rise",
@@ -149,6 +148,10 @@ function takeOver(history: History, member: MemberHistory, restored: RestoredSta
     );
   }
   checkVote(history, member, restored.term, restored.vote);
+}
+
+/** From here on what the store gave back is what the member has. */
+function takeOver(history: History, member: MemberHistory, restored: RestoredState): void {
   member.term = restored.term;
   member.vote = restored.vote;
   member.floor = restored.floor;

@@ -2,6 +2,7 @@
  * L1 to L4, L7 and L13 to L15 on a core: it finds a leader and keeps it, serves by way of every node, becomes equal,
  * and is quiet afterwards, whatever those outside of it do.
  */
+import { type Member, newestConfiguration } from "@quorate/raft";
 import type { InvariantName } from "../invariants/history.ts";
 import { type FaultySimulation, runFor } from "../simulation.ts";
 import { boundMs, timeoutsMs } from "./bounds.ts";
@@ -64,9 +65,22 @@ async function checkSettled(simulation: FaultySimulation, core: Core): Promise<b
     simulation,
     core,
     "L10 membership settles",
-    `has a change of membership under way ${withinMs} ms after it had a leader`,
+    `has a change of membership under way ${withinMs} ms after it had a leader (${membershipWords(simulation)})`,
   );
   return false;
+}
+
+/** As the leader has it. */
+function membershipWords({ cluster }: FaultySimulation): string {
+  const state = cluster.leader()?.member?.state;
+  if (state === undefined) return "nobody leads";
+  const { index, configuration } = newestConfiguration(state.log);
+  const { voters, outgoing, learners } = configuration;
+  const names = (members: readonly Member[]): string => members.map(({ id }) => id).join(" ");
+  const coming = learners.map(
+    ({ id, promotes, replaces }) => `${id}${promotes ? ` for ${replaces ?? "none"}` : ""}`,
+  );
+  return `entry ${index}: voters ${names(voters)}, outgoing ${names(outgoing)}, learners ${coming.join(" ")}`;
 }
 
 /** All of the core become equal within so many election timeouts. */
