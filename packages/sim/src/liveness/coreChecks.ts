@@ -3,6 +3,7 @@
  * and is quiet afterwards, whatever those outside of it do.
  */
 import { type Member, newestConfiguration } from "@quorate/raft";
+import type { FaultyHost } from "../faults/faultyCluster.ts";
 import type { InvariantName } from "../invariants/history.ts";
 import { type FaultySimulation, runFor } from "../simulation.ts";
 import { boundMs, timeoutsMs } from "./bounds.ts";
@@ -38,6 +39,7 @@ export async function checkCore(simulation: FaultySimulation, core: Core): Promi
     return;
   }
   const hosts = sound(simulation, core.hosts);
+  if (!(await checkCaughtUp(simulation, core))) return;
   const watch = new Watch(simulation, core);
   const answersWithinMs = boundMs(simulation, 20);
   const unserved = await serve(simulation, hosts, operationsEach, world.timeline.nowMs + answersWithinMs);
@@ -50,17 +52,38 @@ export async function checkCore(simulation: FaultySimulation, core: Core): Promi
   watch.check();
 }
 
-/** What a change of membership left half done comes to its end: nothing joint, nothing open, nobody left to promote. */
-async function checkSettled(simulation: FaultySimulation, core: Core): Promise<boolean> {
+/** Whoever missed entries is sent them: until then it cannot be asked to answer within a bound. */
+async function checkCaughtUp(simulation: FaultySimulation, core: Core): Promise<boolean> {
+  const upTo = simulation.cluster.leader()?.member?.state?.commitIndex ?? 0;
+  const hasAll = ({ member }: FaultyHost): boolean => (member?.state?.commitIndex ?? 0) >= upTo;
   const withinMs = boundMs(simulation, 20);
-  // A new member may be sent a log of any length, one entry at a time: as long as it gets more, that is no standstill.
+  const areThere = (): boolean => sound(simulation, core.hosts).every(hasAll);
+  if (await unlessStill(simulation, core, withinMs, areThere)) return true;
+  stuck(simulation, core, "L3 convergence", `is sent nothing more for ${withinMs} ms, and lacks entries`);
+  return false;
+}
+
+/** A log of any length may have to be sent, one entry at a time: as long as there is more, that is no standstill. */
+async function unlessStill(
+  simulation: FaultySimulation,
+  core: Core,
+  withinMs: number,
+  isDone: () => boolean,
+): Promise<boolean> {
   const entriesThere = (): number =>
     core.hosts.reduce((sum, { member }) => sum + (member?.state?.log.lastIndex ?? 0), 0);
   let before = -1;
   for (let now = entriesThere(); now > before; now = entriesThere()) {
     before = now;
-    if (await runFor(simulation, withinMs, () => isSettled(simulation, core))) return true;
+    if (await runFor(simulation, withinMs, isDone)) return true;
   }
+  return false;
+}
+
+/** What a change of membership left half done comes to its end: nothing joint, nothing open, nobody left to promote. */
+async function checkSettled(simulation: FaultySimulation, core: Core): Promise<boolean> {
+  const withinMs = boundMs(simulation, 20);
+  if (await unlessStill(simulation, core, withinMs, () => isSettled(simulation, core))) return true;
   stuck(
     simulation,
     core,
