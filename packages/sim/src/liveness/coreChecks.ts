@@ -54,7 +54,7 @@ export async function checkCore(simulation: FaultySimulation, core: Core): Promi
 
 /** Whoever missed entries is sent them: until then it cannot be asked to answer within a bound. */
 async function checkCaughtUp(simulation: FaultySimulation, core: Core): Promise<boolean> {
-  const upTo = simulation.cluster.leader()?.member?.state?.commitIndex ?? 0;
+  const upTo = simulation.cluster.leader()?.member?.state?.log.lastIndex ?? 0;
   const hasAll = ({ member }: FaultyHost): boolean => (member?.state?.commitIndex ?? 0) >= upTo;
   const withinMs = boundMs(simulation, 20);
   const areThere = (): boolean => sound(simulation, core.hosts).every(hasAll);
