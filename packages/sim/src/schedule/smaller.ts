@@ -68,7 +68,8 @@ export const simplerProfiles: readonly Simpler[] = [
 
 /** Without the last nodes, and without what was done to them. */
 export function withFewerNodes(schedule: Schedule, nodes: number): Schedule {
-  const { spares = 0 } = schedule.profile;
+  // Bare cores have no spare nodes.
+  const { spares = 0 } = schedule.layer === "core" ? {} : schedule.profile;
   const isLeft = (name: string): boolean => name.charCodeAt(0) - 97 < nodes + spares;
   const operations = schedule.operations?.filter(
     ({ operation }: ScheduledOperation) => !("node" in operation) || isLeft(operation.node),
