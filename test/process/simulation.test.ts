@@ -32,6 +32,7 @@ describe("quorate sim", () => {
       "events",
       "eventsPerS",
       "violations",
+      "checkedHistories",
       "marks",
       "traceHash",
     ]);

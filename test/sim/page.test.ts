@@ -1,4 +1,6 @@
 /** A recorded run and its page: that the recording is whole, changes nothing, is bounded, and cannot break the page. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import {
   calmProfile,
   eventCount,
@@ -131,6 +133,19 @@ describe("the page of a run", () => {
     const data = /<script type="application\/json" id="recording">(.*)<\/script>/.exec(page)?.[1] ?? "";
     expect(JSON.parse(data)).toEqual(recording);
     expect(page.length).toBeLessThan(100_000 + 100 * eventCount(recording));
+  });
+
+  it("holds every file of its script, each once", async () => {
+    const folder = join(import.meta.dirname, "..", "..", "packages", "sim", "src", "page", "browser");
+    const page = renderPage((await partitionedRun()).recording);
+    for (const file of readdirSync(folder).filter((name) => name.endsWith(".ts"))) {
+      const source = readFileSync(join(folder, file), "utf8");
+      for (const [, kind, name] of source.matchAll(/^export (const|function|class) (\w+)/gm)) {
+        expect(page.split(new RegExp(`^${kind} ${name}\\b`, "m")), `${kind} ${name} of ${file}`).toHaveLength(
+          2,
+        );
+      }
+    }
   });
 
   it("shows what a run says as text, whatever it says", async () => {

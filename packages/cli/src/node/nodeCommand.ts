@@ -14,7 +14,7 @@ import { reportStatus, type SupervisorLink, supervisorLink } from "./supervisorL
 /** What a node may take to close before the process ends without it; its data is safe all the same. */
 const closeTimeoutMs = 2_500;
 /** The same, once the supervisor is gone: none of its nodes may be left two seconds later. */
-const orphanedCloseTimeoutMs = 1_000;
+const orphanedCloseTimeoutMs = 600;
 /** While a cluster starts, and only then. */
 const leaderPollMs = 20;
 

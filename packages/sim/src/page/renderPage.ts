@@ -16,6 +16,7 @@ const scriptFiles = [
   "runIndex",
   "palette",
   "scene",
+  "drawTroubles",
   "drawLanes",
   "drawMessages",
   "drawOperations",
