@@ -4,7 +4,8 @@
  *
  * A gap is measured at the clients, between two acknowledged writes, so that it includes their search for the new
  * leader. The figures are printed, and are to come down to 60 ms for a killed leader and 20 ms for one that is asked to
- * stop; the bounds are what holds by now, with room for a slower disk. Where the machine has more to do than it can, the bounds are stretched by that.
+ * stop; the bounds are what holds by now, with room for a slower disk. Where the machine has more to do than it can,
+ * they are stretched by that.
  */
 import { describe, expect, it } from "vitest";
 import { busyness } from "./rig/busyness.ts";
