@@ -17,14 +17,23 @@ const folder = mkdtempSync(join(tmpdir(), "quorate-start-"));
 const clone = join(folder, "clone");
 const options = ["--json", "--ephemeral", "--base-port", "18101"];
 
+/**
+ * A new user's: nothing of the package manager that may have started this, which tells its children not to install;
+ * and with folders of its own for the store and for what is downloaded.
+ */
+function environment(): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^p?npm_/i.test(name));
+  const own = { XDG_DATA_HOME: join(folder, "data"), XDG_CACHE_HOME: join(folder, "cache") };
+  return { ...Object.fromEntries(inherited), ...own };
+}
+
 async function msUntilReady(command: string, words: readonly string[]): Promise<number> {
   const startMs = performance.now();
   const child = spawn(command, words, {
     cwd: clone,
     detached: true,
     stdio: ["ignore", "pipe", "inherit"],
-    // Where the package manager keeps its store and what it has downloaded.
-    env: { ...process.env, XDG_DATA_HOME: join(folder, "data"), XDG_CACHE_HOME: join(folder, "cache") },
+    env: environment(),
   });
   try {
     for await (const line of createInterface({ input: child.stdout })) {
