@@ -8,6 +8,7 @@ import { type LogStore, type MemberChange, type NodeId, QuorateError, type RaftO
 import { type DirectoryCopy, SimulatedDirectory } from "../disk/directory.ts";
 import { calmTemper, type DiskTemper } from "../disk/stores.ts";
 import type { Damage, FaultyCluster, FaultyHost, JoinPlan } from "../faults/faultyCluster.ts";
+import { hostNamed, newestLeader, pauseHost, resumeHost } from "../faults/hosts.ts";
 import type { Checks } from "../invariants/checks.ts";
 import type { MemberHistory } from "../invariants/history.ts";
 import { addressOf } from "../network/network.ts";
@@ -103,9 +104,7 @@ export class SimulatedCluster implements FaultyCluster {
   }
 
   host(name: string): SimulatedHost {
-    const found = this.hosts.find((host) => host.name === name);
-    if (found === undefined) throw new Error(`there is no node ${name}`);
-    return found;
+    return hostNamed(this.hosts, name);
   }
 
   /** Those whose process runs, paused ones too. */
@@ -113,17 +112,8 @@ export class SimulatedCluster implements FaultyCluster {
     return this.hosts.filter((host) => host.isUp);
   }
 
-  /** The running leader of the newest term, if any. */
   leader(): SimulatedHost | undefined {
-    let newest: SimulatedHost | undefined;
-    let newestTerm = -1;
-    for (const host of this.hosts) {
-      const state = host.member?.state;
-      if (!host.isUp || state?.role !== "leader" || state.currentTerm <= newestTerm) continue;
-      newest = host;
-      newestTerm = state.currentTerm;
-    }
-    return newest;
+    return newestLeader(this.hosts);
   }
 
   startAll(): void {
@@ -190,19 +180,11 @@ export class SimulatedCluster implements FaultyCluster {
   }
 
   pause(host: SimulatedHost, isSuspended: boolean = false): void {
-    if (!host.isUp || host.isPaused) return;
-    if (host.member?.state?.role === "leader") this.checks.history.mark("leader paused");
-    this.world.trace.note(host.name, isSuspended ? "suspended" : "paused");
-    this.world.trace.observer?.began("paused", host.name);
-    if (isSuspended) host.process?.suspend();
-    else host.process?.pause();
+    pauseHost(this, host, isSuspended);
   }
 
   resume(host: SimulatedHost, timersFirst: boolean): void {
-    if (!host.isPaused) return;
-    this.world.trace.observer?.ended("paused", host.name);
-    this.world.trace.note(host.name, `resumed, ${timersFirst ? "timers" : "arrivals"} first`);
-    host.process?.resume(timersFirst);
+    resumeHost(this, host, timersFirst);
   }
 
   wipe(host: SimulatedHost, joins: JoinPlan | undefined = host.joins): void {

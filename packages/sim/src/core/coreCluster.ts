@@ -17,6 +17,7 @@ import { coreOptions, resolveRaftOptions } from "@quorate/raft/internal";
 import { sentenceOf } from "../cluster/sentenceOf.ts";
 import { calmTemper, DiskError, type DiskTemper } from "../disk/stores.ts";
 import type { Damage, FaultyCluster, FaultyHost } from "../faults/faultyCluster.ts";
+import { hostNamed, newestLeader, pauseHost, resumeHost } from "../faults/hosts.ts";
 import type { Checks } from "../invariants/checks.ts";
 import type { MemberHistory } from "../invariants/history.ts";
 import { addressOf } from "../network/network.ts";
@@ -107,21 +108,11 @@ export class CoreCluster implements FaultyCluster {
   }
 
   host(name: string): CoreHost {
-    const found = this.hosts.find((host) => host.name === name);
-    if (found === undefined) throw new Error(`there is no node ${name}`);
-    return found;
+    return hostNamed(this.hosts, name);
   }
 
   leader(): CoreHost | undefined {
-    let newest: CoreHost | undefined;
-    let newestTerm = -1;
-    for (const host of this.hosts) {
-      const state = host.running?.state;
-      if (state?.role !== "leader" || state.currentTerm <= newestTerm) continue;
-      newest = host;
-      newestTerm = state.currentTerm;
-    }
-    return newest;
+    return newestLeader(this.hosts);
   }
 
   startAll(): void {
@@ -153,18 +144,11 @@ export class CoreCluster implements FaultyCluster {
   }
 
   pause(host: CoreHost): void {
-    if (!host.isUp || host.isPaused) return;
-    if (host.member?.state?.role === "leader") this.checks.history.mark("leader paused");
-    this.world.trace.note(host.name, "paused");
-    this.world.trace.observer?.began("paused", host.name);
-    host.process?.pause();
+    pauseHost(this, host, false);
   }
 
   resume(host: CoreHost, timersFirst: boolean): void {
-    if (!host.isPaused) return;
-    this.world.trace.observer?.ended("paused", host.name);
-    this.world.trace.note(host.name, `resumed, ${timersFirst ? "timers" : "arrivals"} first`);
-    host.process?.resume(timersFirst);
+    resumeHost(this, host, timersFirst);
   }
 
   rot(host: CoreHost, from: number): void {
