@@ -119,6 +119,12 @@ export class Caller {
   }
 }
 
+/** The node answered with what is no answer to `asked`: it is broken, or speaks another language. */
+export function senseless(asked: string, answer: Answer, outcome: Outcome): QuorateError {
+  const sentence = `The node answered ${asked} with "${answer.kind}", which makes no sense.`;
+  return new QuorateError("REFUSED", sentence, { outcome });
+}
+
 /** The error that a server sent as data. A code that this version does not know is a refusal. */
 function errorOf(failure: Failure, outcome: Outcome, look: string = lookAtKey): QuorateError {
   const isKnown = (errorCodes as readonly string[]).includes(failure.code);

@@ -3,7 +3,7 @@
  * a simulation in virtual time: the same object.
  */
 import type { Clock } from "@quorate/raft";
-import type { Format } from "./protocol/index.ts";
+import type { Format, MembershipChange } from "./protocol/index.ts";
 
 /** UTF-8 text or raw bytes, 1 to 4,096 bytes. Text with a lone surrogate is refused. */
 export type Key = string | Uint8Array;
@@ -143,9 +143,7 @@ export interface MemberChangeOptions extends RequestOptions {
 }
 
 /** `member` is a node's id; where two members have one id, the id with its incarnation. */
-export type MemberAction =
-  | { readonly kind: "promote" | "demote" | "remove"; readonly member: string }
-  | { readonly kind: "move"; readonly member: string; readonly endpoint: string };
+export type MemberAction = MembershipChange;
 
 /**
  * Who belongs to the cluster. A node joins by itself, started with `via` (`--join`); here is what is done to members.

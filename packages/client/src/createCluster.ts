@@ -75,15 +75,14 @@ export function createCluster(ports: ClusterPorts, options: ClusterOptions): Cli
     release();
   }
 
+  const asking = { calls, caller, requestTimeoutMs };
   const cluster: ClientCluster = {
-    kv: keyValueStore({ calls, caller, writer, requestTimeoutMs }),
-    members: clusterMembers({ calls, caller, requestTimeoutMs }),
-    requestJoin: async (request, joinOptions) =>
-      requestJoin({ calls, caller, requestTimeoutMs }, request, joinOptions),
+    kv: keyValueStore({ ...asking, writer }),
+    members: clusterMembers(asking),
+    requestJoin: async (request, joinOptions) => requestJoin(asking, request, joinOptions),
     clock,
     status: async (statusOptions = {}) => askAll(router, calls, statusOptions),
-    transferLeadership: async (transferOptions = {}) =>
-      transferLeadership(caller, calls, transferOptions, requestTimeoutMs),
+    transferLeadership: async (transferOptions = {}) => transferLeadership(asking, transferOptions),
     stop(reason) {
       closing ??= end(reason);
       return closing;

@@ -3,7 +3,7 @@
  * decided in caller.ts and session.ts.
  */
 import { QuorateError } from "@quorate/raft";
-import type { Answer, Caller, CallPolicy } from "./caller.ts";
+import { type Answer, type Caller, type CallPolicy, senseless } from "./caller.ts";
 import type {
   Key,
   KeySet,
@@ -31,11 +31,15 @@ import {
 import { encodeValue, keyBytes, keyValueOf, shown } from "./values.ts";
 import { unexpected, type Writer } from "./writer.ts";
 
-export interface StorePorts {
+/** What every request of a cluster object needs. */
+export interface AskPorts {
   readonly calls: Calls;
   readonly caller: Caller;
-  readonly writer: Writer;
   readonly requestTimeoutMs: number;
+}
+
+export interface StorePorts extends AskPorts {
+  readonly writer: Writer;
 }
 
 const reading: CallPolicy = { target: "home", resend: "always", hasEffect: false };
@@ -56,7 +60,7 @@ async function get(ports: StorePorts, key: Key, options: ReadOptions): Promise<K
     consistency: consistencyOf(options),
   };
   const answer = await read(ports, body, options);
-  if (answer.kind !== "got") throw nonsense(answer);
+  if (answer.kind !== "got") throw senseless("a read", answer, "none");
   return answer.pair === undefined ? undefined : keyValueOf(answer.pair, false);
 }
 
@@ -117,7 +121,7 @@ async function list(ports: StorePorts, keys: KeySet, options: ListOptions): Prom
   const reverse = order === "descending";
   const consistency = consistencyOf(options);
   const answer = await read(ports, { kind: "list", range, limit, reverse, keysOnly, consistency }, options);
-  if (answer.kind !== "listed") throw nonsense(answer);
+  if (answer.kind !== "listed") throw senseless("a read", answer, "none");
   const last = answer.pairs.at(-1);
   return {
     entries: answer.pairs.map((pair) => keyValueOf(pair, keysOnly)),
@@ -180,8 +184,4 @@ function conflict(key: ByteString, condition: Condition, currentRevision: number
     `The key ${shown(key)} ${found}, and the write expected it ${expected}. Read it again and decide anew.`,
     currentRevision,
   );
-}
-
-function nonsense(answer: Answer): QuorateError {
-  return new QuorateError("REFUSED", `The node answered a read with "${answer.kind}", which makes no sense.`);
 }

@@ -3,7 +3,7 @@
  * caller.ts; what may be changed, by the leader.
  */
 import { QuorateError } from "@quorate/raft";
-import type { Answered, Caller, CallPolicy } from "./caller.ts";
+import { type Answered, type CallPolicy, senseless } from "./caller.ts";
 import type {
   ClusterMembers,
   MemberAction,
@@ -11,15 +11,8 @@ import type {
   MemberList,
   RequestOptions,
 } from "./cluster.ts";
-import { patienceOptions } from "./kv.ts";
-import type { Calls } from "./patience.ts";
+import { type AskPorts, patienceOptions } from "./kv.ts";
 import type { RequestBody } from "./protocol/index.ts";
-
-export interface MemberPorts {
-  readonly calls: Calls;
-  readonly caller: Caller;
-  readonly requestTimeoutMs: number;
-}
 
 export interface JoinRequest {
   readonly member: string;
@@ -33,7 +26,7 @@ const once: CallPolicy = { target: "leader", resend: "ifNone", hasEffect: true, 
 /** Done twice it is done once. */
 const joining: CallPolicy = { target: "leader", resend: "always", hasEffect: true, advice };
 
-export function clusterMembers(ports: MemberPorts): ClusterMembers {
+export function clusterMembers(ports: AskPorts): ClusterMembers {
   const change = async (
     actions: readonly MemberAction[],
     options: MemberChangeOptions = {},
@@ -45,8 +38,7 @@ export function clusterMembers(ports: MemberPorts): ClusterMembers {
         `ifIndex is ${ifIndex}; it is the index of a list of members.`,
       );
     }
-    const changes = actions.map(({ ...action }) => action);
-    return ask(ports, { kind: "changeMembers", changes, ifIndex }, once, options);
+    return ask(ports, { kind: "changeMembers", changes: [...actions], ifIndex }, once, options);
   };
   return {
     list: async (options = {}) => ask(ports, { kind: "listMembers" }, asking, options),
@@ -60,7 +52,7 @@ export function clusterMembers(ports: MemberPorts): ClusterMembers {
 
 /** For a node that waits to become a member. */
 export function requestJoin(
-  ports: MemberPorts,
+  ports: AskPorts,
   request: JoinRequest,
   options: RequestOptions,
 ): Promise<MemberList> {
@@ -68,7 +60,7 @@ export function requestJoin(
 }
 
 async function ask(
-  { calls, caller, requestTimeoutMs }: MemberPorts,
+  { calls, caller, requestTimeoutMs }: AskPorts,
   body: RequestBody,
   policy: CallPolicy,
   options: RequestOptions,
@@ -78,11 +70,7 @@ async function ask(
 }
 
 function listOf({ body }: Answered): MemberList {
-  if (body.kind !== "members") {
-    throw new QuorateError("REFUSED", `The node answered with "${body.kind}", which makes no sense.`, {
-      outcome: "unknown",
-    });
-  }
+  if (body.kind !== "members") throw senseless("a question about members", body, "unknown");
   const { clusterId, index, members } = body.membership;
   return {
     clusterId,

@@ -1,15 +1,11 @@
 /** Asks the leader to hand its office over. Resolves when another node leads, or the one that was named already did. */
-import { QuorateError } from "@quorate/raft";
-import type { Caller } from "./caller.ts";
+import { senseless } from "./caller.ts";
 import type { Succession, TransferOptions } from "./cluster.ts";
-import { patienceOptions } from "./kv.ts";
-import type { Calls } from "./patience.ts";
+import { type AskPorts, patienceOptions } from "./kv.ts";
 
 export function transferLeadership(
-  caller: Caller,
-  calls: Calls,
+  { calls, caller, requestTimeoutMs }: AskPorts,
   options: TransferOptions,
-  requestTimeoutMs: number,
 ): Promise<Succession> {
   const { target = "" } = options;
   return calls.run(patienceOptions(options, requestTimeoutMs), async (patience) => {
@@ -17,12 +13,6 @@ export function transferLeadership(
     const policy = { target: "leader", resend: "ifNone", hasEffect: true } as const;
     const { body } = await caller.call({ kind: "transfer", target }, policy, patience);
     if (body.kind === "transferred") return { leader: body.leader, term: body.term };
-    throw new QuorateError(
-      "REFUSED",
-      `The node answered a transfer with "${body.kind}", which makes no sense.`,
-      {
-        outcome: "unknown",
-      },
-    );
+    throw senseless("a transfer", body, "unknown");
   });
 }

@@ -5,7 +5,7 @@
  * does not know.
  */
 import { QuorateError } from "@quorate/raft";
-import type { Answered, Caller, CallPolicy } from "./caller.ts";
+import { type Answered, type Caller, type CallPolicy, senseless } from "./caller.ts";
 import type { Patience } from "./patience.ts";
 import { type Command, type CommandResult, encodeProposal } from "./protocol/index.ts";
 
@@ -36,9 +36,7 @@ export function sessionlessWriter(caller: Caller): Writer {
 
 export function executedOf({ body, earlierUnanswered }: Answered): Executed {
   if (body.kind === "executed") return { result: body.result, earlierUnanswered };
-  throw new QuorateError("REFUSED", `The node answered a write with "${body.kind}", which makes no sense.`, {
-    outcome: "unknown",
-  });
+  throw senseless("a write", body, "unknown");
 }
 
 /** A result that is none of those that the command can have; each says by itself that nothing was done. */

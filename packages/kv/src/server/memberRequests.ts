@@ -4,6 +4,7 @@
  */
 import type { MemberReport, MembershipChange, MembershipReport, RequestBody } from "@quorate/client/protocol";
 import {
+  admission,
   asIndex,
   type Configuration,
   isMemberId,
@@ -63,9 +64,9 @@ async function takeIn(
   const { member: id } = request;
   if (!isMemberId(id)) throw invalid(`${JSON.stringify(id)} is no member's id`);
   await node.readIndex();
-  const configuration = configurationOf(node);
-  const members = membersOf(configuration);
-  if (members.some((member) => member.id === id)) {
+  const member = { id, address: request.endpoint };
+  const change = admission(configurationOf(node), member, request.votes);
+  if (change === undefined) {
     const { configurationIndex, commitIndex } = node.status();
     if (configurationIndex <= commitIndex) return;
     // It may still be overwritten: who took it for done would wait for its birth for ever.
@@ -73,15 +74,8 @@ async function takeIn(
       retryable: true,
     });
   }
-  const member = { id, address: checkedAddress(request.endpoint) };
-  const isNamesake = (other: Member): boolean => nodeIdOf(other.id) === nodeIdOf(id);
-  // One that was wiped again while it waited for its promotion takes the place of that learner, not of the voter.
-  const before = configuration.learners.find(isNamesake) ?? members.find(isNamesake);
-  await node.changeMembers([
-    before === undefined
-      ? { kind: "add", member, promotes: request.votes }
-      : { kind: "replace", id: before.id, by: member },
-  ]);
+  parseAddress(member.address);
+  await node.changeMembers([change]);
 }
 
 /** Only a leader knows for sure; its configuration is also the one that its answer is checked against. */

@@ -26,7 +26,13 @@ export {
   newestConfiguration,
   termAt,
 } from "./log.ts";
-export { type MemberChange, type MemberChangeRefusal, maxLearners, maxVoters } from "./memberChange.ts";
+export {
+  admission,
+  type MemberChange,
+  type MemberChangeRefusal,
+  maxLearners,
+  maxVoters,
+} from "./memberChange.ts";
 export type * from "./messages.ts";
 export type { InflightAppend, Progress } from "./progress.ts";
 export {

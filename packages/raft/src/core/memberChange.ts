@@ -5,6 +5,7 @@
  * that is not there never blocks a quorum (Dissertation §4.2.1). Nothing here knows of logs or roles.
  */
 import { unreachable } from "./invariant.ts";
+import { membersOf } from "./quorum.ts";
 import { type Configuration, type Learner, type Member, type MemberId, nodeIdOf } from "./types.ts";
 
 /** At most so many members vote, those that wait for their promotion included. */
@@ -136,6 +137,24 @@ function move(draft: Draft, id: MemberId, address: string): MemberChangeRefusal 
 
 function hasVoter({ voters }: Draft, id: MemberId): boolean {
   return voters.some((member) => member.id === id);
+}
+
+/**
+ * What takes a node in that asks for it: adds it, or puts it in the place of the member of its name. One that was wiped
+ * again while it waited for its promotion takes the place of that learner, not of the voter. Undefined: it is a member.
+ */
+export function admission(
+  configuration: Configuration,
+  member: Member,
+  promotes: boolean,
+): MemberChange | undefined {
+  const members = membersOf(configuration);
+  if (members.some(({ id }) => id === member.id)) return undefined;
+  const isNamesake = ({ id }: Member): boolean => nodeIdOf(id) === nodeIdOf(member.id);
+  const before = configuration.learners.find(isNamesake) ?? members.find(isNamesake);
+  return before === undefined
+    ? { kind: "add", member, promotes }
+    : { kind: "replace", id: before.id, by: member };
 }
 
 /** A learner that caught up becomes a voter; the one whose place it takes leaves. */

@@ -2,7 +2,7 @@
  * How a node without a cluster is taken in where nothing above Raft would ask for it: its operator asks whoever leads,
  * again and again, as the whole node does by itself.
  */
-import { type Member, type MemberChange, membersOf, nodeIdOf, QuorateError } from "@quorate/raft";
+import { admission, type Member, type MemberChange, membersOf, nodeIdOf, QuorateError } from "@quorate/raft";
 import type { JoinPlan } from "../faults/faultyCluster.ts";
 import type { SimulatedProcess } from "../world/process.ts";
 import type { SimulatedCluster } from "./cluster.ts";
@@ -38,20 +38,12 @@ async function ask(
   const status = raft?.status();
   const { configuration, clusterId } = status ?? {};
   if (raft === undefined || status === undefined || configuration === undefined) return undefined;
-  const members = membersOf(configuration);
-  if (members.some(({ id }) => id === member.id)) {
-    // What is not committed yet may be overwritten, and who waits for it would wait for ever.
-    return status.configurationIndex <= status.commitIndex ? clusterId : undefined;
-  }
-  // One that was wiped a second time takes the place of what it was between.
+  const admitting = admission(configuration, member, plan.votes);
+  // What is not committed yet may be overwritten, and who waits for it would wait for ever.
+  if (admitting === undefined) return status.configurationIndex <= status.commitIndex ? clusterId : undefined;
   const replaced =
-    configuration.learners.find(({ id }) => nodeIdOf(id) === nodeIdOf(member.id)) ??
-    members.find(({ id }) => nodeIdOf(id) === nodeIdOf(member.id)) ??
-    members.find(({ id }) => nodeIdOf(id) === plan.replaces);
-  const change: MemberChange =
-    replaced === undefined
-      ? { kind: "add", member, promotes: plan.votes }
-      : { kind: "replace", id: replaced.id, by: member };
+    admitting.kind === "add" && membersOf(configuration).find(({ id }) => nodeIdOf(id) === plan.replaces);
+  const change: MemberChange = replaced ? { kind: "replace", id: replaced.id, by: member } : admitting;
   const changed = raft.changeMembers([change]).then(
     () => clusterId,
     (error: unknown) => {
