@@ -1,43 +1,22 @@
 /** Nodes of the shipped runtime over memory ports and the real clock: born, replicating, restarted, stopped. */
-import {
-  type Entry,
-  type LogStore,
-  type NodeId,
-  type NodeStatus,
-  QuorateError,
-  type RaftNode,
-  startNode,
-  systemClock,
-  systemRandom,
-} from "@quorate/raft";
+import { type LogStore, type NodeId, type NodeStatus, QuorateError } from "@quorate/raft";
 import { MemoryBatchStore, MemorySlotFile, openLog } from "@quorate/storage/internal";
-import { createTransport, memoryNetwork } from "@quorate/transport";
+import { memoryNetwork } from "@quorate/transport";
 import { afterEach, describe, expect, it } from "vitest";
+import { addressOf, type Running, random, runNode, untilWithin } from "./memoryNode.ts";
 
 interface Place {
   batches: MemoryBatchStore;
   slots: MemorySlotFile;
 }
 
-interface Running {
-  readonly node: RaftNode<number>;
-  readonly applied: string[];
-  stop(): Promise<void>;
-}
-
-const clock = systemClock();
-const random = systemRandom();
+const until = untilWithin(10_000);
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 const running: Running[] = [];
 
 afterEach(async () => {
   await Promise.all(running.splice(0).map((one) => one.stop()));
 });
-
-function addressOf(name: string): string {
-  return `ws://127.0.0.1:${7_000 + name.charCodeAt(0)}`;
-}
 
 class World {
   readonly network = memoryNetwork();
@@ -52,34 +31,11 @@ class World {
     this.places.set(name, place);
     const opened = await openLog({ ...place, nodeId: name as NodeId, random });
     const log = failing?.(opened) ?? opened;
-    const transport = createTransport({ network: this.network, clock, random });
-    const listener = await this.network.listen(addressOf(name), (hello) => transport.accept(hello));
-    const applied: string[] = [];
-    const machine = {
-      apply(entry: Entry): number {
-        const text = decoder.decode(entry.data);
-        if (text === "poison") throw new Error("cannot digest this");
-        if (entry.kind === "command") applied.push(text);
-        return applied.length;
-      },
-    };
-    const peers = Object.fromEntries(names.map((peer) => [peer, addressOf(peer)]));
-    const node = startNode({
-      nodeId: name,
-      peers,
-      address: addressOf(name),
-      log,
-      transport,
-      machine,
-      clock,
-      random,
-    });
+    const inner = await runNode(this.network, log, names);
     const one: Running = {
-      node,
-      applied,
+      ...inner,
       async stop() {
-        await node.close();
-        await listener.close();
+        await inner.stop();
         const contents = { batches: place.batches.contents(), slots: place.slots.contents() };
         this_.places.set(name, {
           batches: new MemoryBatchStore(contents.batches),
@@ -90,16 +46,6 @@ class World {
     const this_ = this;
     running.push(one);
     return one;
-  }
-}
-
-async function until<T>(what: string, probe: () => T | undefined, deadlineMs = 10_000): Promise<T> {
-  const end = clock.nowMs() + deadlineMs;
-  for (;;) {
-    const found = probe();
-    if (found !== undefined) return found;
-    if (clock.nowMs() > end) throw new Error(`Not within ${deadlineMs} ms: ${what}`);
-    await new Promise((resolve) => clock.after(5, () => resolve(undefined)));
   }
 }
 

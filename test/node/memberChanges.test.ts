@@ -1,40 +1,25 @@
 /** Changes of membership on whole nodes in memory: joining, replacing, leaving, and what callers are told. */
 import {
   asIndex,
-  type Entry,
   type LogStore,
   type MemberChange,
   memberId,
   type NodeId,
   nodeIdOf,
   QuorateError,
-  type RaftNode,
-  startNode,
-  systemClock,
-  systemRandom,
 } from "@quorate/raft";
 import { MemoryBatchStore, MemorySlotFile, openLog } from "@quorate/storage/internal";
-import { createTransport, memoryNetwork } from "@quorate/transport/links";
+import { memoryNetwork } from "@quorate/transport/links";
 import { afterEach, describe, expect, it } from "vitest";
+import { addressOf, clock, type Running, random, runNode, untilWithin } from "./memoryNode.ts";
 
-const clock = systemClock();
-const random = systemRandom();
+const until = untilWithin(20_000);
 const encoder = new TextEncoder();
 const ended: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
   await Promise.all(ended.splice(0).map((end) => end()));
 });
-
-interface Running {
-  readonly node: RaftNode<number>;
-  readonly applied: string[];
-  stop(): Promise<void>;
-}
-
-function addressOf(name: string): string {
-  return `ws://127.0.0.1:${7_000 + name.charCodeAt(0)}`;
-}
 
 class World {
   readonly network = memoryNetwork();
@@ -45,46 +30,13 @@ class World {
   }
 
   async start(log: LogStore, peers: readonly string[], joins?: string): Promise<Running> {
-    const name = log.identity.nodeId;
-    const transport = createTransport({ network: this.network, clock, random });
-    const listener = await this.network.listen(addressOf(name), (hello) => transport.accept(hello));
-    const applied: string[] = [];
-    const node = startNode({
-      nodeId: name,
-      peers: Object.fromEntries(peers.map((peer) => [peer, addressOf(peer)])),
-      ...(joins === undefined ? {} : { joins }),
-      address: addressOf(name),
-      log,
-      transport,
-      machine: {
-        apply(entry: Entry): number {
-          if (entry.kind === "command") applied.push(new TextDecoder().decode(entry.data));
-          return applied.length;
-        },
-      },
-      clock,
-      random,
-    });
-    const stop = async (): Promise<void> => {
-      await node.close();
-      await listener.close();
-    };
-    ended.push(stop);
-    return { node, applied, stop };
+    const one = await runNode(this.network, log, peers, joins);
+    ended.push(() => one.stop());
+    return one;
   }
 
   async found(...names: string[]): Promise<Running[]> {
     return Promise.all(names.map(async (name) => this.start(await this.open(name), names)));
-  }
-}
-
-async function until<T>(what: string, probe: () => T | undefined, deadlineMs = 20_000): Promise<T> {
-  const end = clock.nowMs() + deadlineMs;
-  for (;;) {
-    const found = probe();
-    if (found !== undefined) return found;
-    if (clock.nowMs() > end) throw new Error(`Not within ${deadlineMs} ms: ${what}`);
-    await new Promise((resolve) => clock.after(5, () => resolve(undefined)));
   }
 }
 

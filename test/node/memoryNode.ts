@@ -1,0 +1,77 @@
+/** Nodes of the shipped runtime over memory ports and the real clock, for tests that look at whole nodes. */
+import {
+  type Clock,
+  type Entry,
+  type LogStore,
+  type Network,
+  type RaftNode,
+  type Random,
+  startNode,
+  systemClock,
+  systemRandom,
+} from "@quorate/raft";
+import { createTransport } from "@quorate/transport/links";
+
+export const clock: Clock = systemClock();
+export const random: Random = systemRandom();
+
+export interface Running {
+  readonly node: RaftNode<number>;
+  /** The commands in the order in which they were applied; each gives how many there are. */
+  readonly applied: string[];
+  stop(): Promise<void>;
+}
+
+export function addressOf(name: string): string {
+  return `ws://127.0.0.1:${7_000 + name.charCodeAt(0)}`;
+}
+
+/** Starts the node of `log`; the command "poison" is more than its machine can take. */
+export async function runNode(
+  network: Network,
+  log: LogStore,
+  names: readonly string[],
+  joins?: string,
+): Promise<Running> {
+  const { nodeId } = log.identity;
+  const transport = createTransport({ network, clock, random });
+  const listener = await network.listen(addressOf(nodeId), (hello) => transport.accept(hello));
+  const applied: string[] = [];
+  const machine = {
+    apply(entry: Entry): number {
+      const text = new TextDecoder().decode(entry.data);
+      if (text === "poison") throw new Error("cannot digest this");
+      if (entry.kind === "command") applied.push(text);
+      return applied.length;
+    },
+  };
+  const node = startNode({
+    nodeId,
+    peers: Object.fromEntries(names.map((peer) => [peer, addressOf(peer)])),
+    ...(joins === undefined ? {} : { joins }),
+    address: addressOf(nodeId),
+    log,
+    transport,
+    machine,
+    clock,
+    random,
+  });
+  const stop = async (): Promise<void> => {
+    await node.close();
+    await listener.close();
+  };
+  return { node, applied, stop };
+}
+
+/** Waits for what `probe` finds, for so long at most. */
+export function untilWithin(deadlineMs: number): <T>(what: string, probe: () => T | undefined) => Promise<T> {
+  return async (what, probe) => {
+    const end = clock.nowMs() + deadlineMs;
+    for (;;) {
+      const found = probe();
+      if (found !== undefined) return found;
+      if (clock.nowMs() > end) throw new Error(`Not within ${deadlineMs} ms: ${what}`);
+      await new Promise((resolve) => clock.after(5, () => resolve(undefined)));
+    }
+  };
+}
