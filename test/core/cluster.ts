@@ -144,6 +144,7 @@ function restoredFrom(disk: Disk, configuration: Configuration): RestoredState {
     vote: disk.vote,
     floor: disk.floor,
     boundary: { index: asIndex(0), term: asTerm(0) },
+    snapshot: undefined,
     lastIndex: asIndex(disk.entries.length),
     termRuns,
     configurations: [{ index: asIndex(0), configuration }, ...changes],

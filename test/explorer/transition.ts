@@ -70,6 +70,7 @@ export function restoreCore(
       vote,
       floor,
       boundary: { index: zero, term: 0 as Entry["term"] },
+      snapshot: undefined,
       lastIndex: entries.length as Entry["index"],
       termRuns,
       configurations: [{ index: zero, configuration }],

@@ -32,6 +32,11 @@ interface Parcel {
   readonly message: BirthMessage;
 }
 
+/** Nothing here may come near a snapshot. */
+function unexpected(): never {
+  throw new Error("a birth is without snapshots");
+}
+
 function fakeLog(nodeId: string, incarnation: string): LogStore & { standing: Standing } {
   const log = {
     identity: { nodeId: nodeId as NodeId, incarnation },
@@ -50,6 +55,7 @@ function fakeLog(nodeId: string, incarnation: string): LogStore & { standing: St
         vote: undefined,
         floor: undefined,
         boundary: { index: asIndex(0), term: asTerm(0) },
+        snapshot: undefined,
         lastIndex: asIndex(0),
         termRuns: [],
         configurations: [{ index: asIndex(0), configuration: birth.configuration }],
@@ -60,6 +66,11 @@ function fakeLog(nodeId: string, incarnation: string): LogStore & { standing: St
     },
     write: () => Promise.resolve(),
     read: () => Promise.resolve([]),
+    get snapshots() {
+      return unexpected();
+    },
+    compact: unexpected,
+    install: unexpected,
     remember: () => Promise.resolve(),
     quarantine: () => Promise.resolve(),
     close: () => Promise.resolve(),

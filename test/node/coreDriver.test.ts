@@ -39,6 +39,7 @@ class Rig {
       vote: undefined,
       floor: undefined,
       boundary: { index: asIndex(0), term: asTerm(0) },
+      snapshot: undefined,
       lastIndex: asIndex(lastIndex),
       termRuns: lastIndex === 0 ? [] : [{ firstIndex: asIndex(1), term: asTerm(1) }],
       configurations: [

@@ -48,6 +48,7 @@ function follower(seed: number): Follower {
       vote: undefined,
       floor: undefined,
       boundary: { index: asIndex(0), term: asTerm(0) },
+      snapshot: undefined,
       lastIndex: asIndex(0),
       termRuns: [],
       configurations: [{ index: asIndex(0), configuration: votersOnly(voters) }],

@@ -14,6 +14,7 @@ function logWith(term: number): RaftState["log"] {
       vote: undefined,
       floor: undefined,
       boundary: { index: asIndex(0), term: asTerm(0) },
+      snapshot: undefined,
       lastIndex: asIndex(2),
       termRuns: [{ firstIndex: asIndex(1), term: asTerm(term) }],
       configurations: [

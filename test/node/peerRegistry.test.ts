@@ -33,6 +33,7 @@ const born: Standing = {
     vote: undefined,
     floor: undefined,
     boundary: { index: asIndex(0), term: asTerm(0) },
+    snapshot: undefined,
     lastIndex: asIndex(0),
     termRuns: [],
     configurations: [],

@@ -126,6 +126,7 @@ describe("votes", () => {
         vote: undefined,
         floor: undefined,
         boundary,
+        snapshot: undefined,
         lastIndex: boundary.index,
         termRuns: [],
         configurations,

@@ -25,6 +25,7 @@ export const errorCodes = [
   "PROPOSAL_LOST",
   "REFUSED",
   "SESSION_ENDED",
+  "SNAPSHOT_DAMAGED",
   "STORAGE_FAILED",
   "TIMED_OUT",
   "TOO_LARGE",

@@ -19,6 +19,7 @@ import type {
   Index,
   Member,
   MemberId,
+  SnapshotHeader,
   Term,
   TermRun,
 } from "./types.ts";
@@ -55,11 +56,17 @@ export interface RestoredState {
   readonly term: Term;
   readonly vote: MemberId | undefined;
   readonly floor: Floor | undefined;
+  /** Where the log begins: at or before the snapshot's boundary. */
   readonly boundary: Boundary;
+  /**
+   * The newest good one: the machine is restored from it, and entries are applied from its boundary on. All of its
+   * entries are committed. Undefined where there is none: then the boundary is that of birth.
+   */
+  readonly snapshot: SnapshotHeader | undefined;
   readonly lastIndex: Index;
   /** The terms of the entries after the boundary, ascending; empty for an empty log. */
   readonly termRuns: readonly TermRun[];
-  /** Ascending; the first is the one in force at the boundary. Never empty. */
+  /** Ascending; the first is the one in force at the snapshot's boundary, or that of birth. Never empty. */
   readonly configurations: readonly ConfigurationAt[];
   /** How often this directory was opened; makes read request ids unique across restarts. */
   readonly boot: number;

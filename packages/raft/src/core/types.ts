@@ -83,6 +83,22 @@ export interface Boundary {
 }
 
 /**
+ * What a snapshot stands for, and what its content is: the state of the machine after the entry at `boundary`. The same
+ * on every member that holds the same snapshot.
+ */
+export interface SnapshotHeader {
+  readonly boundary: Boundary;
+  /** The log's chain value at the boundary: equal on all members. */
+  readonly chain: number;
+  /** In force at the boundary. */
+  readonly configuration: ConfigurationAt;
+  /** Of the content. */
+  readonly bytes: number;
+  /** CRC-32 of the content. */
+  readonly checksum: number;
+}
+
+/**
  * What a member had when it was found that its log lost acknowledged entries. While it is set the member is mute: it
  * neither votes nor campaigns, until its durable log reaches `lastIndex` or ends in a term above `lastTerm`.
  */

@@ -25,5 +25,13 @@ export {
   type Refusal,
 } from "./network.ts";
 export { type Random, randomHex } from "./random.ts";
-export type { StateMachine } from "./stateMachine.ts";
+export type { SnapshotFile, SnapshotFiles } from "./snapshotFiles.ts";
+export type { SnapshotReceiver, SnapshotStore, SnapshotWriter } from "./snapshotStore.ts";
+export {
+  isSnapshotting,
+  type Snapshotting,
+  type StateMachine,
+  type StateRestoration,
+  type StateView,
+} from "./stateMachine.ts";
 export type { PeerHello, PeerMessage, PeerTarget, Transport, TransportHandlers } from "./transport.ts";

@@ -5,7 +5,8 @@
  * failed: what it was to write may or may not be there, every later call rejects, and the node must stop.
  */
 import type { Persist, RestoredState } from "../core/contract.ts";
-import type { Configuration, Entry, Floor, Index, MemberId, NodeId } from "../core/types.ts";
+import type { Configuration, Entry, Floor, Index, MemberId, NodeId, SnapshotHeader } from "../core/types.ts";
+import type { SnapshotStore } from "./snapshotStore.ts";
 
 export interface Identity {
   readonly nodeId: NodeId;
@@ -47,6 +48,7 @@ export interface LogStore {
   readonly standing: Standing;
   /** What peers have shown, as it was when the directory was opened, and as `remember` has raised it since. */
   readonly seen: ReadonlyMap<MemberId, Seen>;
+  readonly snapshots: SnapshotStore;
 
   /** Promises an unborn directory to a founder. Rejects `REFUSED` when it is promised to another. */
   promise(founder: MemberId): Promise<void>;
@@ -56,6 +58,17 @@ export interface LogStore {
   write(persist: Persist): Promise<void>;
   /** Entries `from`..`to` (inclusive), verified, at most `maxBytes` of data but at least one. */
   read(from: Index, to: Index, maxBytes: number): Promise<readonly Entry[]>;
+  /**
+   * Moves the boundary up to this entry and deletes what is no longer after it, in bounded batches between which other
+   * writes go on. Does nothing where it is there already. `upTo`: at most `snapshots.compactableTo`.
+   */
+  compact(upTo: Index): Promise<void>;
+  /**
+   * Puts a snapshot that was received in the place of the log up to its boundary, in one write: after a crash either
+   * all of it happened or nothing. What follows the boundary is kept only where the log has the snapshot's own entry
+   * there. The machine is restored from the snapshot afterwards.
+   */
+  install(header: SnapshotHeader): Promise<RestoredState>;
   /** Raises what was seen of a peer: in memory, and durably when its boot or its start is new. */
   remember(peer: MemberId, seen: Seen): Promise<void>;
   /** Marks the directory as one that must never speak again, and why. Opening it says so. */

@@ -100,6 +100,7 @@ export class CoreDirectory {
       vote,
       floor,
       boundary: origin,
+      snapshot: undefined,
       lastIndex: asIndex(entries.length),
       termRuns: termRuns(entries),
       configurations: configurations(this.birth, entries),

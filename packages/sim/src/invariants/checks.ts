@@ -115,6 +115,11 @@ export class Checks {
         writeDurable(history, member);
       },
       read: (from, to, maxBytes) => inner.read(from, to, maxBytes),
+      get snapshots() {
+        return inner.snapshots;
+      },
+      compact: (upTo) => inner.compact(upTo),
+      install: (header) => inner.install(header),
       remember: (peer, seen) => inner.remember(peer, seen),
       quarantine: (reason) => inner.quarantine(reason),
       close: () => inner.close(),

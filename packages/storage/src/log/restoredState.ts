@@ -26,6 +26,7 @@ export function restoredState(
     vote,
     floor,
     boundary: { index: boundary.index, term: boundary.term },
+    snapshot: undefined,
     lastIndex: last.index,
     termRuns: termRuns.filter((run) => run.firstIndex <= last.index),
     configurations: [
