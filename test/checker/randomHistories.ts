@@ -32,11 +32,7 @@ export interface HistorySize {
   readonly unanswered: number;
 }
 
-/** Linearizable by construction. */
-export function honestHistories<S, I, O>(
-  subject: Subject<S, I, O>,
-  size: HistorySize,
-): fc.Arbitrary<Operation<I, O>[]> {
+function plansOf<S, I, O>(subject: Subject<S, I, O>, size: HistorySize): fc.Arbitrary<Plan<I>[]> {
   const plan = fc.record({
     client: fc.nat(3),
     input: subject.inputs,
@@ -48,23 +44,45 @@ export function honestHistories<S, I, O>(
     before: fc.nat(size.overlap),
     after: fc.nat(size.overlap),
   });
-  return fc.array(plan, { maxLength: size.maxLength, size: "max" }).map((plans) => execute(subject, plans));
+  return fc.array(plan, { maxLength: size.maxLength, size: "max" });
 }
 
-function execute<S, I, O>(subject: Subject<S, I, O>, plans: readonly Plan<I>[]): Operation<I, O>[] {
+/** Linearizable by construction. */
+export function honestHistories<S, I, O>(
+  subject: Subject<S, I, O>,
+  size: HistorySize,
+): fc.Arbitrary<Operation<I, O>[]> {
+  return honestRuns(subject, size).map((run) => run.map(({ operation }) => operation));
+}
+
+/** Each operation with what a log would tell of it; undefined: it never took effect. */
+export interface TrueOperation<I, O> {
+  readonly operation: Operation<I, O>;
+  readonly effect: { readonly output: O; readonly at: number } | undefined;
+}
+
+export function honestRuns<S, I, O>(
+  subject: Subject<S, I, O>,
+  size: HistorySize,
+): fc.Arbitrary<TrueOperation<I, O>[]> {
+  return plansOf(subject, size).map((plans) => execute(subject, plans));
+}
+
+function execute<S, I, O>(subject: Subject<S, I, O>, plans: readonly Plan<I>[]): TrueOperation<I, O>[] {
   let state = subject.model.initial;
   let effectAt = 0;
   return plans.map(({ after, before, client, fate, gap, input }) => {
     effectAt += gap;
-    const operation = { client: `c${client}`, input, calledAt: effectAt - before };
-    if (fate === "failed") return { ...operation, end: { kind: "failed" } };
-    if (fate === "dropped") return { ...operation, end: { kind: "unknown" } };
+    const called = { client: `c${client}`, input, calledAt: effectAt - before };
+    if (fate === "failed") return { operation: { ...called, end: { kind: "failed" } }, effect: undefined };
+    if (fate === "dropped") return { operation: { ...called, end: { kind: "unknown" } }, effect: undefined };
     const output = subject.answer(state, input);
     const next = subject.model.step(state, input, output);
     if (next === undefined) throw new Error(`${subject.model.name} refuses its own answer`);
     state = next;
-    if (fate === "lost") return { ...operation, end: { kind: "unknown" } };
-    return { ...operation, end: { kind: "ok", output, at: effectAt + after } };
+    const end: OperationEnd<O> =
+      fate === "lost" ? { kind: "unknown" } : { kind: "ok", output, at: effectAt + after };
+    return { operation: { ...called, end }, effect: { output, at: effectAt } };
   });
 }
 

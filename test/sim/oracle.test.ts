@@ -158,7 +158,7 @@ describe("the checker of linearizability over a run", () => {
     {
       name: "a bound that leaves it undecided",
       file: "packages/sim/src/workload/clientHistory.ts",
-      find: "const maxSteps = 20_000_000;",
+      find: "const maxSteps = 2_000_000;",
       replace: "const maxSteps = 3;",
       words: /^Not decided/,
     },

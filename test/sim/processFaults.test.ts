@@ -172,6 +172,19 @@ describe("a node that is struck", () => {
     expect(verdict(simulation)).toBe("nothing violated");
   });
 
+  it("by a full disk may stop late, when there is space again, and that is no unexpected stop", async () => {
+    const simulation = await calmCluster(sim, { seed: 9, nodes: 3, layer: "raft" });
+    const leader = leaderOf(simulation);
+    simulation.nemesis.strike({ kind: "starvation", node: leader.name, eventMs: 20, forMs: 2_000 });
+    simulation.nemesis.strike({ kind: "fullDisk", node: leader.name, forMs: 150 });
+    await operateFor(sim, simulation, 150, 10);
+    expect(leader.isUp && leader.temper.hasFailed).toBe(true);
+    await sim.runFor(simulation, 2_000, () => !leader.isUp);
+    expect(leader.temper.isFull).toBe(false);
+    expect(leader.stopReason).toMatch(/STORAGE_FAILED.*ENOSPC/);
+    expect(verdict(simulation)).toBe("nothing violated");
+  });
+
   it("by the directory of another node refuses it, changes neither, and comes back with its own", async () => {
     const simulation = await calmCluster(sim, { seed: 10, nodes: 3, layer: "raft" });
     await operateFor(sim, simulation, 200);

@@ -46,6 +46,7 @@ export {
 } from "./checker/models/sessionCounter.ts";
 export type { Operation, OperationEnd } from "./checker/operation.ts";
 export { type OpenOperation, OperationRecorder } from "./checker/operationRecorder.ts";
+export { type KnownEffect, settledOperations } from "./checker/settledOperations.ts";
 export type {
   CheckEffort,
   IllegalVerdict,

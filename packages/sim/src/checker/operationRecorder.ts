@@ -6,8 +6,9 @@
  */
 import { QuorateError } from "@quorate/raft";
 import type { Operation, OperationEnd } from "./operation.ts";
+import { type KnownEffect, settledOperations } from "./settledOperations.ts";
 
-/** An operation under way. Exactly one of its methods is to be called, once. */
+/** An operation under way. It ends once. */
 export interface OpenOperation<O> {
   /** Answered, now. */
   ok(output: O): void;
@@ -15,16 +16,19 @@ export interface OpenOperation<O> {
   failed(): void;
   /** It may have taken effect, or may still. */
   unknown(): void;
+  /** Its effect was seen in the log, now: whether it has ended or not, and whatever its client hears. The first counts. */
+  tookEffect(output: O): void;
 }
 
 export class OperationRecorder<I, O> {
   private readonly recorded: { client: string; input: I; calledAt: number; end: OperationEnd<O> }[] = [];
+  private readonly effects: (KnownEffect<O> | undefined)[] = [];
   private events = 0;
 
   /** `client` calls, now. */
   call(client: string, input: I): OpenOperation<O> {
     const operation = { client, input, calledAt: this.tick(), end: { kind: "unknown" } as OperationEnd<O> };
-    this.recorded.push(operation);
+    const position = this.recorded.push(operation) - 1;
     let open = true;
     const end = (how: OperationEnd<O>): void => {
       if (!open) throw new QuorateError("INVALID_ARGUMENT", `An operation of client ${client} ended twice.`);
@@ -35,12 +39,23 @@ export class OperationRecorder<I, O> {
       ok: (output) => end({ kind: "ok", output, at: this.tick() }),
       failed: () => end({ kind: "failed" }),
       unknown: () => end({ kind: "unknown" }),
+      tookEffect: (output) => {
+        this.effects[position] ??= { output, at: this.tick() };
+      },
     };
   }
 
   /** All so far, in the order of their calls. */
   operations(): readonly Operation<I, O>[] {
     return this.recorded.map((operation) => ({ ...operation }));
+  }
+
+  /**
+   * As `operations`, with no outcome left unknown: for who calls `tookEffect` for every entry that changes anything, and
+   * asks when no operation is under way whose answer matters any more.
+   */
+  settled(): readonly Operation<I, O>[] {
+    return settledOperations(this.operations(), (_operation, position) => this.effects[position]);
   }
 
   private tick(): number {

@@ -38,8 +38,6 @@ export class SimulatedHost implements FaultyHost {
   damage: Damage = "none";
   /** Why it stopped by itself, the last time. */
   stopReason: string | undefined;
-  /** A write was made to fail since the last start. */
-  diskFailed = false;
   isCopyStarted = false;
   isSpare: boolean;
   /** How it comes in where its directory knows of no cluster; undefined: it founds one with the others. */
@@ -128,8 +126,8 @@ export class SimulatedCluster implements FaultyCluster {
     host.isCopyStarted = host.damage === "rolledBack";
     host.starts += 1;
     host.stopReason = undefined;
-    host.diskFailed = false;
     host.temper.failsNext = false;
+    host.temper.hasFailed = false;
     this.world.trace.observer?.ended("down", host.name);
     const process = this.world.process(host.name);
     process.clock.setRate(host.clockRate);
@@ -296,12 +294,7 @@ export class SimulatedCluster implements FaultyCluster {
     if (host.damage === "rolledBack") this.checks.history.mark("older directory refused");
     const isOutside = host.isJoining;
     const isExplained =
-      host.diskFailed ||
-      host.temper.isFull ||
-      host.isForeign ||
-      host.damage !== "none" ||
-      isOutside ||
-      reason === "closed";
+      host.temper.hasFailed || host.isForeign || host.damage !== "none" || isOutside || reason === "closed";
     // Nobody took it in, in all the time that it had: whoever watches over it starts it again.
     if (isOutside) this.world.timeline.schedule(startedAgainMs, undefined, () => this.start(host));
     if (!isExplained) {

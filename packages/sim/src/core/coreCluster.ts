@@ -49,7 +49,6 @@ export class CoreHost implements FaultyHost, WireEnd {
   readonly isSpare = false;
   readonly isJoining = false;
   stopReason: string | undefined;
-  diskFailed = false;
 
   constructor(name: NodeId, at: number, directory: CoreDirectory) {
     this.name = name;
@@ -123,8 +122,8 @@ export class CoreCluster implements FaultyCluster {
     if (host.isUp) return;
     host.starts += 1;
     host.stopReason = undefined;
-    host.diskFailed = false;
     host.temper.failsNext = false;
+    host.temper.hasFailed = false;
     this.world.trace.observer?.ended("down", host.name);
     const process = this.world.process(host.name);
     host.process = process;

@@ -200,6 +200,7 @@ export class CoreNode {
     this.later(this.diskDelayMs(), () => {
       if (temper.failsNext) {
         temper.failsNext = false;
+        temper.hasFailed = true;
         world.trace.note(this.ports.end.name, "disk: a write fails with EIO");
         failed(new DiskError("EIO", "write"));
         return;

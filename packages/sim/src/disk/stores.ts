@@ -21,12 +21,14 @@ export interface DiskTemper {
   failsNext: boolean;
   /** Writes fail for want of space, and with the first one all later ones of this start. */
   isFull: boolean;
+  /** A write of this start has failed: its node stops by that, if late, when the disk has long been well again. */
+  hasFailed: boolean;
   /** Reads take this long in the mean, in place of next to nothing. */
   meanReadMs: number;
 }
 
 export function calmTemper(meanLatencyMs: number): DiskTemper {
-  return { meanLatencyMs, hangsUntilMs: 0, failsNext: false, isFull: false, meanReadMs: 0 };
+  return { meanLatencyMs, hangsUntilMs: 0, failsNext: false, isFull: false, hasFailed: false, meanReadMs: 0 };
 }
 
 export interface DiskPorts {
@@ -77,7 +79,10 @@ export function openDirectory(
     if (temper.isFull && needsSpace) failed = "ENOSPC";
     else if (temper.failsNext) failed = "EIO";
     temper.failsNext = false;
-    if (failed !== undefined) world.trace.note(process.name, `disk: a write fails with ${failed}`);
+    if (failed !== undefined) {
+      temper.hasFailed = true;
+      world.trace.note(process.name, `disk: a write fails with ${failed}`);
+    }
     return failed;
   };
   const readMs = (): number =>

@@ -18,7 +18,6 @@ export const diskStrikes: Strikes<DiskFault["kind"]> = {
     const host = cluster.host(node);
     if (!host.isUp) return;
     host.temper.failsNext = true;
-    host.diskFailed = true;
     later(forMs, () => cluster.start(host));
   },
 

@@ -28,8 +28,6 @@ export interface FaultyHost {
   /** Why it stopped by itself, the last time. */
   readonly stopReason: string | undefined;
   readonly temper: DiskTemper;
-  /** A write was made to fail since the last start. */
-  diskFailed: boolean;
   /** Its process, as it is now or was last. */
   readonly process: SimulatedProcess | undefined;
   /** Of true time, for its processes. */

@@ -95,7 +95,7 @@ export class Nemesis {
     for (const kind of ["noClients", "starved", "fullDisk"] as const) {
       cluster.world.trace.observer?.ended(kind, host.name);
     }
-    const owesStop = host.isUp && host.diskFailed;
+    const owesStop = host.isUp && host.temper.hasFailed;
     cluster.resume(host, true);
     cluster.start(host);
     // A write that was made to fail may come to light only now, and stop the node once more.

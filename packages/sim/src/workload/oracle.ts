@@ -44,13 +44,16 @@ export class StoreOracle {
     this.begun.set(serial, key);
   }
 
-  /** An entry was applied for the first time, by whichever node: is the order of the log a legal one? */
-  applied(entry: Entry, result: unknown): void {
-    if (entry.kind !== "command") return;
+  /**
+   * An entry was applied for the first time, by whichever node: is the order of the log a legal one? Gives back the
+   * serial of a write that took effect by that.
+   */
+  applied(entry: Entry, result: unknown): number | undefined {
+    if (entry.kind !== "command") return undefined;
     const answer = result as CommandResult;
-    if (answer.kind !== "put" && answer.kind !== "conflict") return;
+    if (answer.kind !== "put" && answer.kind !== "conflict") return undefined;
     const decoded = decodeProposal(entry.data);
-    if (decoded.kind !== "proposal" || decoded.proposal.command.kind !== "put") return;
+    if (decoded.kind !== "proposal" || decoded.proposal.command.kind !== "put") return undefined;
     const { key, value, condition } = decoded.proposal.command;
     const serial = serialOf(value);
     if (answer.kind === "conflict")
@@ -59,7 +62,9 @@ export class StoreOracle {
     else {
       this.tookEffect(serial, answer.revision, entry.index, this.newest.get(key) ?? 0, condition);
       this.newest.set(key, answer.revision);
+      return serial;
     }
+    return undefined;
   }
 
   private tookEffect(

@@ -59,7 +59,10 @@ export class StoreWorkload implements Workload {
     this.chance = cluster.world.chance("clients");
     this.readShare = readShare;
     this.oracle = new StoreOracle(cluster.checks.history);
-    cluster.checks.application.onFirst = (entry, result) => this.oracle.applied(entry, result);
+    cluster.checks.application.onFirst = (entry, result) => {
+      const serial = this.oracle.applied(entry, result);
+      if (serial !== undefined) recorded?.tookEffect(serial);
+    };
   }
 
   draw(): ClientOperation | undefined {
