@@ -16,7 +16,7 @@ export interface OpenOperation<O> {
   failed(): void;
   /** It may have taken effect, or may still. */
   unknown(): void;
-  /** Its effect was seen in the log, now: whether it has ended or not, and whatever its client hears. The first counts. */
+  /** Its effect was seen in the log, now, whatever its client was told or will be. The first time counts. */
   tookEffect(output: O): void;
 }
 
@@ -51,8 +51,8 @@ export class OperationRecorder<I, O> {
   }
 
   /**
-   * As `operations`, with no outcome left unknown: for who calls `tookEffect` for every entry that changes anything, and
-   * asks when no operation is under way whose answer matters any more.
+   * As `operations`, with no outcome left unknown: for who calls `tookEffect` for every entry that changes anything,
+   * and asks when nothing is applied any more.
    */
   settled(): readonly Operation<I, O>[] {
     return settledOperations(this.operations(), (_operation, position) => this.effects[position]);

@@ -1,6 +1,6 @@
 /**
- * Unknown outcomes made known by the log, where there is one to ask: what took effect without a word to its client ended
- * there at the latest, and what is in no log never happened (patch_history.go of etcd's robustness tests).
+ * Unknown outcomes made known by the log, where there is one to ask: what took effect without a word to its client
+ * ended there at the latest, and what is in no log never happened (patch_history.go of etcd's robustness tests).
  *
  * It must never hide a violation, and cannot: an order that is legal with the later bound, or without the operation, is
  * one for the history as it was told. What was answered or has failed stays as it is.
