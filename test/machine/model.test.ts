@@ -130,6 +130,7 @@ describe("the machine", () => {
       const pair = { createRevision: 1, modRevision: 2, version: 2, format: "text" } as const;
       state.pairs.set("k", { ...pair, key: "k", value: Uint8Array.of(1, 2) });
       state.sessions.set(3, {
+        generation: 0,
         ttlMs: 5_000,
         ackedBelow: 1,
         answers: new Map([[1, { kind: "put", revision: 2 }]]),

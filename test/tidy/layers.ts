@@ -62,7 +62,12 @@ const layers: readonly Layer[] = [
   {
     folder: "packages/kv/src/machine/",
     within: [],
-    others: ["@quorate/client/protocol", "sorted-btree"],
+    others: [
+      "@quorate/client/protocol",
+      "sorted-btree",
+      "sorted-btree/extended/bulkLoad.js",
+      "sorted-btree/extended/union.js",
+    ],
   },
   { folder: "packages/kv/src/server/", within: ["packages/kv/src/machine/"] },
 ];

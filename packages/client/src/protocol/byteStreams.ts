@@ -58,6 +58,10 @@ export class ByteReader {
     this.bytes = bytes;
   }
 
+  get isAtEnd(): boolean {
+    return this.at >= this.bytes.length;
+  }
+
   fail(problem: string): void {
     this.problem ??= problem;
   }

@@ -6,6 +6,7 @@
  * whether it ran before can no longer be known.
  */
 import { type CommandResult, type Origin, sessionWindow } from "@quorate/client/protocol";
+import { sessionToChange } from "./sessions.ts";
 import type { SessionState, StoreState } from "./storeState.ts";
 
 export type SessionOrigin = Extract<Origin, { kind: "session" }>;
@@ -19,7 +20,7 @@ export function answerOnce(
   origin: SessionOrigin,
   run: () => CommandResult,
 ): CommandResult {
-  const session = state.sessions.get(origin.session);
+  const session = sessionToChange(state, origin.session);
   if (session === undefined) return sessionEnded;
   raiseAcknowledged(session, origin.ackedBelow);
   if (origin.sequence < session.ackedBelow) return alreadyAcknowledged;

@@ -20,7 +20,7 @@ export function hashState(state: StoreState): string {
     for (const number of [pair.createRevision, pair.modRevision, pair.version]) addNumber(digest, number);
   }
   addNumber(digest, state.sessions.size);
-  for (const [id, session] of byNumber(state.sessions)) {
+  for (const [id, session] of state.sessions.entries()) {
     addNumber(digest, id);
     addSession(digest, session);
   }

@@ -75,6 +75,6 @@ export function sessionTtlMs(state: StoreState, session: number): number | undef
 /** Each living session's id and its `ttlMs`, in the order in which they were opened: a new map. */
 export function sessions(state: StoreState): Map<number, number> {
   const ttls = new Map<number, number>();
-  for (const [id, session] of state.sessions) ttls.set(id, session.ttlMs);
+  for (const [id, session] of state.sessions.entries()) ttls.set(id, session.ttlMs);
   return ttls;
 }

@@ -6,7 +6,7 @@
  * nobody, since its successor counts from when it took office.
  */
 import { type Command, type CommandResult, maxSessions } from "@quorate/client/protocol";
-import type { StoreState } from "./storeState.ts";
+import type { SessionState, StoreState } from "./storeState.ts";
 
 type Expire = Extract<Command, { kind: "expireSession" }>;
 
@@ -16,7 +16,8 @@ export function openSession(state: StoreState, index: number, ttlMs: number): Co
     const reason = `The store has ${maxSessions} sessions, its limit. Close some, or wait until some have ended.`;
     return { kind: "refused", reason };
   }
-  state.sessions.set(index, { ttlMs, ackedBelow: 1, answers: new Map() });
+  const { generation } = state;
+  state.sessions.set(index, { generation, ttlMs, ackedBelow: 1, answers: new Map() });
   return { kind: "sessionOpened", session: index };
 }
 
@@ -31,4 +32,20 @@ export function expireSession(
   { session, term }: Expire,
 ): CommandResult {
   return term === entryTerm ? closeSession(state, session) : { kind: "nothing" };
+}
+
+/**
+ * The session, to be written to: a copy of its own where a view still shares it. So a view costs nothing when it is
+ * taken, and each session one copy when it is next used.
+ */
+export function sessionToChange(state: StoreState, id: number): SessionState | undefined {
+  const session = state.sessions.get(id);
+  if (session === undefined || session.generation === state.generation) return session;
+  const copy: SessionState = {
+    ...session,
+    generation: state.generation,
+    answers: new Map(session.answers),
+  };
+  state.sessions.set(id, copy);
+  return copy;
 }

@@ -1,0 +1,20 @@
+/**
+ * The state as it is now, for whoever reads it while the machine goes on: what a snapshot is written from.
+ *
+ * Taken in O(1). Both maps are copy-on-write, and what hangs on a session is copied before it is next written to
+ * (`sessionToChange`). A view is only read.
+ */
+import type { StoreState } from "./storeState.ts";
+
+/** Every field is named, so that one that was forgotten is found by the compiler. */
+export function viewOf(state: StoreState): StoreState {
+  const { revision, generation } = state;
+  const view: StoreState = {
+    revision,
+    pairs: state.pairs.clone(),
+    sessions: state.sessions.clone(),
+    generation,
+  };
+  state.generation += 1;
+  return view;
+}
