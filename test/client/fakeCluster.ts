@@ -35,6 +35,8 @@ export class FakeNode {
   readonly endpoint: string;
   readonly asked: RequestBody[] = [];
   behave: Behaviour = (_request, honest) => honest();
+  /** Connections that were ever asked for. */
+  dials = 0;
   answerHello: () => Answer | undefined = () => undefined;
   readonly #cluster: FakeCluster;
   readonly #channels = new Set<Channel>();
@@ -71,6 +73,7 @@ export class FakeNode {
   }
 
   #accept(_hello: Hello): Answer {
+    this.dials += 1;
     return (
       this.answerHello() ?? {
         kind: "accept",

@@ -20,15 +20,13 @@ describe("a client", () => {
     await using cluster = nodes.connect({ endpoints: [nodes.node("a").endpoint] });
     await cluster.kv.put("n", 1);
     expect(nodes.node("c").commands("put")).toBe(1);
-    await settle();
-    expect(nodes.nodes.map((node) => node.connections)).toEqual([0, 0, 1]);
     await nodes.node("a").stop();
     nodes.elect("b");
     await passing(nodes.clock, 1_000, cluster.kv.put("n", 2));
     expect(nodes.node("b").commands("put")).toBe(1);
   });
 
-  it("keeps one connection, to the leader, while nothing happens", async () => {
+  it("opens a connection to each member when it has lived for a second, and keeps it", async () => {
     nodes = await FakeCluster.start(3);
     await using cluster = nodes.connect();
     for (let n = 0; n < 10; n += 1) {
@@ -36,7 +34,26 @@ describe("a client", () => {
       await cluster.kv.get("n");
     }
     await settle();
-    expect(nodes.nodes.map((node) => node.connections)).toEqual([1, 0, 0]);
+    expect(nodes.nodes.some((node) => node.connections === 0)).toBe(true);
+    await nodes.clock.pass(1_100);
+    expect(nodes.nodes.map((node) => node.connections)).toEqual([1, 1, 1]);
+    await nodes.node("c").stop();
+    expect(nodes.node("c").connections).toBe(0);
+    await nodes.node("c").start();
+    await nodes.clock.pass(10_000);
+    expect(nodes.nodes.map((node) => node.connections)).toEqual([1, 1, 1]);
+  });
+
+  it("needs no new connection when the leader that it used hands over", async () => {
+    nodes = await FakeCluster.start(3);
+    await using cluster = nodes.connect();
+    await cluster.kv.put("n", 0);
+    await nodes.clock.pass(1_100);
+    const dials = nodes.nodes.map((node) => node.dials);
+    nodes.elect("b");
+    await passing(nodes.clock, 1_000, cluster.kv.put("n", 1));
+    expect(nodes.node("b").commands("put")).toBe(1);
+    expect(nodes.nodes.map((node) => node.dials)).toEqual(dials);
   });
 
   it("sends all requests of a turn in one frame", async () => {

@@ -12,6 +12,7 @@ import { EndpointBook } from "./endpointBook.ts";
 import { Finder, type Found } from "./finder.ts";
 import { Patience } from "./patience.ts";
 import type { ReportedStatus } from "./protocol/index.ts";
+import { Standbys, standbyEndpoints } from "./standbys.ts";
 import { saidIn } from "./statusWords.ts";
 
 export interface RouterPorts extends ConnectionPorts {
@@ -55,6 +56,7 @@ export class Router {
   readonly #dials = new AbortController();
   readonly #leaderFinder: Finder;
   readonly #homeFinder: Finder;
+  readonly #standbys: Standbys;
   #leader: Connection | undefined;
   #home: Connection | undefined;
   #hint: string | undefined;
@@ -70,6 +72,7 @@ export class Router {
     this.book = new EndpointBook(options.endpoints);
     this.#leaderFinder = new Finder(ports.clock, ports.random, () => this.#searchLeader());
     this.#homeFinder = new Finder(ports.clock, ports.random, () => this.#searchHome());
+    this.#standbys = new Standbys(ports, (endpoints) => this.#openAll(endpoints));
   }
 
   get clock(): Clock {
@@ -117,16 +120,19 @@ export class Router {
     return answer;
   }
 
-  /** Closes what is neither leader nor home and has nothing to do. */
+  /** Closes what is neither leader nor home nor a standby and has nothing to do. */
   trim(): void {
+    const kept = standbyEndpoints(this.book);
     for (const connection of this.#open.values()) {
-      const isInUse = connection === this.#leader || connection === this.#home;
+      const isInUse =
+        connection === this.#leader || connection === this.#home || kept.includes(connection.endpoint);
       if (!isInUse && connection.requestsUnderWay === 0) connection.close("the client does not need it now");
     }
   }
 
   close(): void {
     this.#dials.abort();
+    this.#standbys.stop();
     this.#endDoubtPause();
     for (const connection of [...this.#open.values()]) connection.close("the client closed");
   }
@@ -187,6 +193,7 @@ export class Router {
   #follow({ connection, status }: LeaderAnswer): Connection {
     this.#newestTerm = status.term;
     this.#leader = connection;
+    this.#standbys.keep(standbyEndpoints(this.book));
     this.trim();
     return connection;
   }
@@ -278,6 +285,12 @@ export class Router {
     return dial;
   }
 
+  /** True where a connection stands to each of them afterwards. Never rejects. */
+  async #openAll(endpoints: readonly string[]): Promise<boolean> {
+    const dials = await Promise.allSettled(endpoints.map((endpoint) => this.#connect(endpoint)));
+    return dials.every(({ status }) => status === "fulfilled");
+  }
+
   async #dial(endpoint: string): Promise<Connection> {
     const { signal } = this.#dials;
     try {
@@ -302,6 +315,7 @@ export class Router {
     });
     connection.onClosed(() => {
       this.#open.delete(endpoint);
+      this.#standbys.lost();
       this.book.note(endpoint, connection.closedBecause ?? "closed");
       this.#ports.logger.debug(
         { endpoint, reason: connection.closedBecause },
