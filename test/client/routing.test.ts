@@ -38,6 +38,7 @@ describe("a client", () => {
     await nodes.clock.pass(1_100);
     expect(nodes.nodes.map((node) => node.connections)).toEqual([1, 1, 1]);
     await nodes.node("c").stop();
+    await settle();
     expect(nodes.node("c").connections).toBe(0);
     await nodes.node("c").start();
     await nodes.clock.pass(10_000);
