@@ -99,6 +99,10 @@ export const defaults: Omit<CoreOptions, "self"> = {
   maxUncommittedBytes: 1 << 20,
   maxPendingReads: 100,
   maxCachedBytes: 1 << 20,
+  snapshotChunkBytes: 1_024,
+  maxSnapshotBytesPerSecond: 1_048_576,
+  compactionTailEntries: 0,
+  compactionTailBytes: 0,
   diskStallMs: 2_000,
   seed: 1,
 };

@@ -54,6 +54,10 @@ export const coreOptions: Omit<CoreOptions, "self"> = {
   maxUncommittedBytes: 1 << 20,
   maxPendingReads: 10,
   maxCachedBytes: 1 << 20,
+  snapshotChunkBytes: 1_024,
+  maxSnapshotBytesPerSecond: 1_048_576,
+  compactionTailEntries: 0,
+  compactionTailBytes: 0,
   diskStallMs: 2_000,
   seed: 1,
 };

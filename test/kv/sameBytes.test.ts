@@ -137,6 +137,8 @@ class Follower {
       waiters: new Waiters(),
       memberships: new MembershipWaiters(),
       observer: {},
+      options: resolveRaftOptions(),
+      snapshotEvent: () => {},
       send: () => {},
       roleChanged: () => {},
       membershipChanged: () => {},

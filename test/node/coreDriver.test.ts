@@ -73,6 +73,8 @@ class Rig {
       waiters: new Waiters(),
       memberships: new MembershipWaiters(),
       observer: {},
+      options: resolveRaftOptions(),
+      snapshotEvent: () => {},
       send: () => {},
       roleChanged: () => {},
       membershipChanged: () => {},

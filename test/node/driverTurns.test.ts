@@ -64,6 +64,8 @@ function follower(seed: number): Follower {
         stepped: (_state, event) => void steps.push(event),
         effectsTaken: () => void turnsMs.push(clock.nowMs()),
       },
+      options: resolveRaftOptions(),
+      snapshotEvent: () => {},
       send: (to, messages) => void sent.push({ atMs: clock.nowMs(), to, messages }),
       roleChanged: () => {},
       membershipChanged: () => {},

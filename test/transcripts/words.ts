@@ -46,6 +46,14 @@ export function messageWords(message: Message): string {
       return `${head} session ${message.session} commit ${message.commitIndex} token ${message.token}`;
     case "heartbeatResponse":
       return `${head} session ${message.session} token ${message.token}`;
+    case "snapshotChunk": {
+      const { header, offset, data, session } = message;
+      const { boundary, bytes } = header;
+      const part = data.length === 0 ? `asks, at ${offset}` : `${offset}..${offset + data.length}`;
+      return `${head} session ${session} of ${boundary.index}/t${boundary.term} ${part} of ${bytes} bytes`;
+    }
+    case "snapshotResponse":
+      return `${head} session ${message.session} of ${message.index} has ${message.offset} bytes`;
     case "readIndexRequest":
       return `${head} request ${message.requestId.boot}.${message.requestId.counter}`;
     case "readIndexResponse":

@@ -13,6 +13,7 @@ import {
 import { decodeFrame, encodeFrame, pack } from "@quorate/transport/internal";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { chunks, isChunkInShape } from "./snapshotChunks.ts";
 import { heartbeat, member } from "./world.ts";
 
 const count = fc.oneof(fc.nat(300), fc.nat(), fc.maxSafeNat());
@@ -92,6 +93,11 @@ const messages: Record<PeerMessage["kind"], fc.Arbitrary<PeerMessage>> = {
     "readIndexResponse",
     fc.record({ term, requestId, readIndex: fc.oneof(count, fc.constant(-1)) }),
   ),
+  snapshotChunk: chunks(term, count, voters),
+  snapshotResponse: of(
+    "snapshotResponse",
+    fc.record({ term, session: count, index, answers: count, offset: count }),
+  ),
   birthQuery: of("birthQuery", fc.record({ peers })),
   birthPromise: of("birthPromise", fc.record({ founder: memberIds, peers })),
   birthRefusal: of("birthRefusal", fc.record({ reason: fc.stringMatching(/^[\x20-\x7e]{0,500}$/) })),
@@ -139,6 +145,10 @@ function isInShape(message: PeerMessage): boolean {
       return isInt(message.term) && ids(message.requestId);
     case "readIndexResponse":
       return isInt(message.term) && ids(message.requestId) && isInt(message.readIndex, -1);
+    case "snapshotChunk":
+      return isChunkInShape(message);
+    case "snapshotResponse":
+      return [message.session, message.index, message.answers, message.offset].every((v) => isInt(v));
     case "birthQuery":
       return isPeers(message.peers);
     case "birthPromise":

@@ -79,7 +79,7 @@ describe("a refusal", () => {
     "an unknown protocol version": [
       { protocol: "7-9" },
       "VERSION",
-      /versions 7-9 of the protocol, and this node speaks versions 1-2/,
+      /versions 7-9 of the protocol, and this node speaks versions 1-3/,
     ],
     "a version that cannot be read": [{ protocol: "one" }, "VERSION", /no version that can be read/],
     "a range that is upside down": [{ protocol: "9-1" }, "VERSION", /no version that can be read/],

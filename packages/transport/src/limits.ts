@@ -12,6 +12,12 @@ export const maxFrameBytes: number = 16 * 1024 * 1024;
 /** Bytes of entry data that a sender puts into one frame before it begins the next. */
 export const frameTargetBytes: number = 4 * 1024 * 1024;
 
+/** Content of a snapshot in one message. */
+export const maxChunkBytes: number = 1024 * 1024;
+
+/** A configuration in a message. */
+export const maxConfigurationBytes: number = 64 * 1024;
+
 /** Values in one frame: arrays and their items, so that a small frame cannot grow into a large heap. */
 export const maxFrameValues: number = 1024 * 1024;
 

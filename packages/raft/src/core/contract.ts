@@ -9,7 +9,7 @@
  * send it too early.
  */
 import type { MemberChange, MemberChangeRefusal } from "./memberChange.ts";
-import type { Message } from "./messages.ts";
+import type { Message, SnapshotChunk } from "./messages.ts";
 import type {
   Boundary,
   ConfigurationAt,
@@ -45,6 +45,12 @@ export interface CoreOptions {
   readonly maxPendingReads: number;
   /** Bytes of durable, applied entries that stay in memory for slow followers. */
   readonly maxCachedBytes: number;
+  /** Content of a snapshot in one chunk, and what a transfer may take of a link on average. */
+  readonly snapshotChunkBytes: number;
+  readonly maxSnapshotBytesPerSecond: number;
+  /** Entries before the newest snapshot that compaction leaves for slow followers, by count and by bytes. */
+  readonly compactionTailEntries: number;
+  readonly compactionTailBytes: number;
   /** A leader whose own write takes longer hands over to a voter that keeps more. */
   readonly diskStallMs: number;
   /** Seed of the core's own generator (unsigned 32 bits), whose state is part of the core's state. */
@@ -104,7 +110,21 @@ export type Event =
   /** A connection with this peer was closed from its side: its process ended, or one link broke. */
   | { readonly kind: "peerLost"; readonly peer: MemberId }
   /** Hand leadership to `target`, or to the best voter; answered once in `Effects.transfers` with the same `id`. */
-  | { readonly kind: "transferRequested"; readonly id: number; readonly target: MemberId | undefined };
+  | { readonly kind: "transferRequested"; readonly id: number; readonly target: MemberId | undefined }
+  /** A snapshot of this node's own state is durable. Nothing after `compactableTo` is to be compacted. */
+  | {
+      readonly kind: "snapshotTaken";
+      readonly header: SnapshotHeader;
+      readonly compactableTo: Index | undefined;
+    }
+  /** Content that an effect `chunkLoads` asked for; undefined: the snapshot is no longer there. */
+  | { readonly kind: "chunkLoaded"; readonly load: ChunkLoad; readonly data: Uint8Array | undefined }
+  /** What became of a chunk of an effect `chunks`: `offset` bytes of its snapshot are here now. */
+  | { readonly kind: "chunkStored"; readonly chunk: ReceivedChunk; readonly offset: number }
+  /** All chunks are here, verified and durable. */
+  | { readonly kind: "snapshotReceived"; readonly header: SnapshotHeader }
+  /** An effect `install` was carried out: the log store begins at the snapshot, and the machine is restored from it. */
+  | { readonly kind: "snapshotInstalled"; readonly header: SnapshotHeader };
 
 /** One atomic, synced write: truncation, entries, hard state. At most one is outstanding. */
 export interface Persist {
@@ -134,8 +154,34 @@ export interface Load {
   readonly maxBytes: number;
 }
 
-/** Why a proposal or a read was not taken. Nothing of it happened. `handedOver`: a successor is about to be known. */
-export type RefusalReason = "notLeader" | "handedOver" | "overloaded" | "mute";
+/** Read content of a snapshot from `offset` on, `bytes` at most, for `peer`. */
+export interface ChunkLoad {
+  readonly peer: MemberId;
+  readonly term: Term;
+  readonly session: number;
+  readonly header: SnapshotHeader;
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+/** A chunk to be stored where it continues what is here of its snapshot; anything else is not taken. */
+export interface ReceivedChunk {
+  readonly from: MemberId;
+  readonly message: SnapshotChunk;
+}
+
+/** Of a snapshot that is sent. `sent`: the follower has it; `overtaken`: it needs it no longer. */
+export interface SnapshotProgress {
+  readonly kind: "begun" | "sent" | "overtaken" | "aborted";
+  readonly peer: MemberId;
+  readonly header: SnapshotHeader;
+}
+
+/**
+ * Why a proposal or a read was not taken. Nothing of it happened. `handedOver`: a successor is about to be known.
+ * `elsewhere`: a snapshot brings this node up to date, which takes longer than a read should wait.
+ */
+export type RefusalReason = "notLeader" | "handedOver" | "overloaded" | "mute" | "elsewhere";
 
 /** Why a transfer did not begin: `nobodyElse` has a vote, or the target has none. */
 export type TransferRefusal = "notLeader" | "nobodyElse" | "notVoter" | "overloaded";
@@ -202,6 +248,20 @@ export interface Effects {
   /** In order for each receiver. */
   readonly send: readonly Envelope[];
   readonly loads: readonly Load[];
+  readonly chunkLoads: readonly ChunkLoad[];
+  /** Received, to be stored in order. */
+  readonly chunks: readonly ReceivedChunk[];
+  /**
+   * Put this snapshot, which is here whole, in the place of the log and of the machine's state, while nothing is
+   * applied. It counts as a write: none other is outstanding meanwhile.
+   */
+  readonly install: SnapshotHeader | undefined;
+  /** Entries up to here are needed no more, and count as gone already. */
+  readonly compactTo: Index | undefined;
+  /** Snapshots that are sent. Each one that began ends, and is to be kept until then. */
+  readonly snapshots: readonly SnapshotProgress[];
+  /** The newest snapshot cannot be used any more: take another one. */
+  readonly snapshotWanted: boolean;
   /** Everything up to here may be applied. Never falls within a start. */
   readonly commitIndex: Index;
   readonly proposals: readonly ProposalOutcome[];

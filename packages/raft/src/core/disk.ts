@@ -66,9 +66,10 @@ export function nextWrite({
   vote,
   floor,
   log,
+  snapshots,
   nowMs: sinceMs,
 }: RaftState): Persist | undefined {
-  if (disk.outstanding !== undefined) return undefined;
+  if (disk.outstanding !== undefined || snapshots.incoming?.phase === "installing") return undefined;
   const stands = term === disk.durable.term && vote === disk.durable.vote && floor === disk.durable.floor;
   if (stands && disk.truncateFrom === undefined && disk.handedIndex === log.lastIndex) return undefined;
   const from = asIndex(disk.handedIndex + 1);

@@ -11,6 +11,7 @@ import { appendEntry, lastIndexOfTermAtMost, termAt, truncateLog } from "./log.t
 import type { AppendRequest, Heartbeat } from "./messages.ts";
 import { post } from "./outbox.ts";
 import { becomeFollower } from "./roles.ts";
+import { isPending } from "./snapshots.ts";
 import { createFollowing, type RaftState } from "./state.ts";
 import { armElectionTimer } from "./timers.ts";
 import { asIndex, type Entry, type Index, type MemberId, type Term } from "./types.ts";
@@ -19,12 +20,14 @@ import { asIndex, type Entry, type Index, type MemberId, type Term } from "./typ
 export function onAppendRequest(state: RaftState, from: MemberId, request: AppendRequest): void {
   hearLeader(state, from);
   if (!enterSession(state, request.session) || !isWellFormed(request)) return;
+  if (isPending(state.snapshots.incoming)) return; // the log stands still
   const { prevIndex, prevTerm, entries } = request;
   // Below the commit index the leader's log is ours, whatever this old message says of it (openraft#511).
   if (prevIndex >= state.commitIndex && termAt(state.log, prevIndex) !== prevTerm) {
     reject(state, prevIndex, prevTerm);
     return;
   }
+  state.snapshots.incoming = undefined; // we are helped without
   storeEntries(state, entries);
   const end = Math.max(prevIndex + entries.length, state.commitIndex);
   const { following } = state;
@@ -51,7 +54,7 @@ export function onHeartbeat(state: RaftState, from: MemberId, heartbeat: Heartbe
   if (commitIndex > Math.max(verified, state.commitIndex)) reject(state, commitIndex, state.currentTerm);
 }
 
-function hearLeader(state: RaftState, from: MemberId): void {
+export function hearLeader(state: RaftState, from: MemberId): void {
   const isNews = state.role !== "follower" || state.leader === undefined;
   invariant(state.role !== "leader" && (isNews || state.leader === from), "a term has one leader", {
     term: state.currentTerm,
@@ -64,7 +67,7 @@ function hearLeader(state: RaftState, from: MemberId): void {
 }
 
 /** False for a message of a session that the leader has left. */
-function enterSession(state: RaftState, session: number): boolean {
+export function enterSession(state: RaftState, session: number): boolean {
   if (session > state.following.session) state.following = { ...createFollowing(), session };
   return session === state.following.session;
 }

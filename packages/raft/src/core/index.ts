@@ -3,8 +3,9 @@
  *
  *   tick, received, proposed,            ┌────────────┐       persist      one atomic write, one at a time
  *   readRequested, persisted,    ──────▶ │ RaftState  │ ────▶ send         what may leave now
- *   loaded, applied               step   │            │       loads        entries to read for slow followers
- *                                        │ plain data │       commitIndex, proposals, reads, roleChange
+ *   loaded, applied,              step   │            │       loads        entries to read for slow followers
+ *   snapshotTaken, chunkLoaded, …        │ plain data │       commitIndex, proposals, reads, roleChange
+ *                                        │            │       chunkLoads, chunks, install, compactTo
  *   each with nowMs                      └────────────┘       nextDeadlineMs
  *                                                       takeEffects, once a turn
  *
@@ -19,6 +20,7 @@ export * from "./contract.ts";
 export type { DiskState, HardState, OutstandingWrite } from "./disk.ts";
 export { InvariantError, invariant, unreachable } from "./invariant.ts";
 export {
+  configurationAt,
   configurationOf,
   firstCachedIndex,
   type LogState,
@@ -34,7 +36,7 @@ export {
   maxVoters,
 } from "./memberChange.ts";
 export type * from "./messages.ts";
-export type { InflightAppend, Progress } from "./progress.ts";
+export type { InflightAppend, Progress, SnapshotTransfer } from "./progress.ts";
 export {
   hasQuorum,
   isJoint,
@@ -47,6 +49,7 @@ export {
   votersOnly,
 } from "./quorum.ts";
 export { createRandom, nextBetween, nextUint32, type RandomState } from "./random.ts";
+export { type IncomingSnapshot, isBehind, isPending, type SnapshotsState } from "./snapshots.ts";
 export {
   createState,
   type ElectionState,

@@ -14,6 +14,7 @@ import {
   type ConfigurationAt,
   type Entry,
   type Index,
+  type SnapshotHeader,
   type Term,
   type TermRun,
 } from "./types.ts";
@@ -136,6 +137,53 @@ export function truncateLog(log: LogState, from: Index): void {
   while (configurations.length > 1 && configurations[configurations.length - 1]!.index >= from) {
     configurations.pop();
   }
+}
+
+/** The configuration in force at `index`, which is at or after that of the first one known. */
+export function configurationAt(log: LogState, index: Index): ConfigurationAt {
+  let at = log.configurations.length - 1;
+  while (at > 0 && log.configurations[at]!.index > index) at -= 1;
+  return log.configurations[at]!;
+}
+
+/** Moves the boundary up to `index`: what it stands for is in a snapshot. */
+export function compactLog(log: LogState, index: Index): void {
+  const term = termAt(log, index);
+  invariant(term !== undefined, "the log is compacted up to an entry that it holds", { index });
+  while (log.runs.length > 1 && log.runs[1]!.firstIndex <= index + 1) log.runs.shift();
+  if (index === log.lastIndex) log.runs = [];
+  else if (log.runs[0]!.firstIndex <= index) {
+    log.runs[0] = { firstIndex: asIndex(index + 1), term: log.runs[0]!.term };
+  }
+  trimCache(log, index, -1);
+  while (log.configurations.length > 1 && log.configurations[1]!.index <= index) log.configurations.shift();
+  log.boundary = { index, term };
+}
+
+/** The log is what the snapshot stands for, and nothing after it. */
+export function replaceLog(log: LogState, { boundary, configuration }: SnapshotHeader): void {
+  log.boundary = boundary;
+  log.lastIndex = boundary.index;
+  log.runs = [];
+  log.tail = [];
+  log.head = 0;
+  log.tailBytes = 0;
+  log.configurations = [configuration];
+}
+
+/**
+ * The last index before the newest `maxEntries` entries up to `end`, or before fewer of them where those are more than
+ * `maxBytes`. What is not in memory counts by number alone.
+ */
+export function tailBefore(log: LogState, end: Index, maxEntries: number, maxBytes: number): Index {
+  const first = firstCachedIndex(log);
+  const from = Math.max(end - maxEntries, 0);
+  let bytes = 0;
+  for (let index: number = end; index > from && index >= first; index -= 1) {
+    bytes += log.tail[log.head + (index - first)]!.data.length;
+    if (bytes > maxBytes) return asIndex(index);
+  }
+  return asIndex(from);
 }
 
 /** The first entry in memory; one past the end when there is none. */

@@ -14,6 +14,7 @@ import { changeMembers, leaveJoint, type MemberChange, promote, towards } from "
 import { createProgress, type Progress } from "./progress.ts";
 import { isJoint, isVoter, membersOf } from "./quorum.ts";
 import { appendOwn, becomeFollower } from "./roles.ts";
+import { abandonTransfer } from "./snapshotSending.ts";
 import type { LeadingState, RaftState } from "./state.ts";
 import type { Configuration, Index, Learner, Member, MemberId } from "./types.ts";
 
@@ -64,6 +65,8 @@ function adjustPeers(state: RaftState, leading: LeadingState, before: readonly M
     members.add(id);
     if (id === state.options.self || (leading.peers.has(id) && !leading.leaving.has(id))) continue;
     leading.leaving.delete(id);
+    const left = leading.peers.get(id);
+    if (left !== undefined) abandonTransfer(state, left);
     leading.session += 1;
     leading.peers.set(id, createProgress(id, leading.session, index, state.nowMs));
   }
@@ -115,6 +118,7 @@ function letGo(state: RaftState, leading: LeadingState): void {
     const peer = leading.peers.get(id);
     leave.untilMs ??= state.nowMs + patience * state.options.electionTimeoutMaxMs;
     if (!knows(peer, leave.index) && state.nowMs < leave.untilMs) continue;
+    if (peer !== undefined) abandonTransfer(state, peer);
     leading.leaving.delete(id);
     leading.peers.delete(id);
   }

@@ -4,7 +4,7 @@
  * Every message carries the sender's term (a pre-vote request: the term that it proposes). A response names the
  * request that it answers by `session` and `token`, so that a late one can be told from a current one.
  */
-import type { Entry, Index, Term } from "./types.ts";
+import type { Entry, Index, SnapshotHeader, Term } from "./types.ts";
 
 /** Would you vote for me in `term`? Changes neither term nor vote (Dissertation §9.6). */
 export interface PreVoteRequest {
@@ -94,6 +94,36 @@ export interface TimeoutNow {
   readonly lastTerm: Term;
 }
 
+/**
+ * A piece of a snapshot, for a follower whose next entry is compacted away. Whole in itself, so that a transfer goes on
+ * over restarts of the follower. Empty: it only asks how much of the snapshot the follower has.
+ */
+export interface SnapshotChunk {
+  readonly kind: "snapshotChunk";
+  readonly term: Term;
+  readonly session: number;
+  readonly header: SnapshotHeader;
+  /** Where `data` belongs in the content. */
+  readonly offset: number;
+  readonly data: Uint8Array;
+}
+
+/**
+ * How much of the snapshot the follower has, which promises nothing. That it is installed is said by an
+ * `appendResponse` that matches its boundary.
+ */
+export interface SnapshotResponse {
+  readonly kind: "snapshotResponse";
+  readonly term: Term;
+  readonly session: number;
+  /** Of the snapshot's boundary. */
+  readonly index: Index;
+  /** `offset` of the chunk that this answers. */
+  readonly answers: number;
+  /** Where the next chunk belongs. */
+  readonly offset: number;
+}
+
 /** A follower asks the leader for a read index. `requestId` is unique for (sender, boot, counter). */
 export interface ReadIndexRequest {
   readonly kind: "readIndexRequest";
@@ -124,6 +154,8 @@ export type Message =
   | Heartbeat
   | HeartbeatResponse
   | TimeoutNow
+  | SnapshotChunk
+  | SnapshotResponse
   | ReadIndexRequest
   | ReadIndexResponse;
 

@@ -1,12 +1,13 @@
 /**
  * What a leader knows of one follower: how far its log is equal, what is on its way, when it was last heard.
  *
- * `probe` finds where the logs agree, one append in flight; `replicate` sends ahead inside a window. Always
- * `match < next`, and `match` never falls within a session. Pure bookkeeping: nothing here sends.
+ * `probe` finds where the logs agree, one append in flight; `replicate` sends ahead inside a window; `snapshot` sends
+ * what is compacted away. Always `match < next`, and `match` never falls within a session. Pure bookkeeping: nothing
+ * here sends.
  */
-import type { CoreOptions, Load } from "./contract.ts";
+import type { ChunkLoad, CoreOptions, Load } from "./contract.ts";
 import { invariant } from "./invariant.ts";
-import { asIndex, type Index, type MemberId } from "./types.ts";
+import { asIndex, type Index, type MemberId, type SnapshotHeader } from "./types.ts";
 
 export interface InflightAppend {
   /** The last entry that the append carried, or its `prevIndex`. */
@@ -15,10 +16,29 @@ export interface InflightAppend {
   readonly sentMs: number;
 }
 
+/** A snapshot on its way to a follower. */
+export interface SnapshotTransfer {
+  readonly header: SnapshotHeader;
+  /** Bytes of content that the follower has, once it has answered at all. */
+  offset: number;
+  isAnswered: boolean;
+  /** The chunk that an answer is awaited to. */
+  asked: { readonly offset: number } | undefined;
+  load: ChunkLoad | undefined;
+  /** Since the last answer. */
+  attempts: number;
+  /** So often all was there, and the follower began anew. */
+  restarts: number;
+  /** When something is to be done next. */
+  dueMs: number;
+  /** No chunk leaves before, so that the link is left to others. */
+  notBeforeMs: number;
+}
+
 export interface Progress {
   readonly id: MemberId;
   session: number;
-  mode: "probe" | "replicate";
+  mode: "probe" | "replicate" | "snapshot";
   /** The follower's log is durably equal to ours up to here, as this session learnt. */
   match: Index;
   /** The next entry to send. */
@@ -33,6 +53,10 @@ export interface Progress {
   /** Entries asked for from the log store, at most once at a time. */
   load: Load | undefined;
   loadSentMs: number;
+  /** Set exactly while `mode` is snapshot. */
+  transfer: SnapshotTransfer | undefined;
+  /** It was sent a snapshot of `from` and is not up to date yet; since then `newer` ones were taken here. */
+  hold: { readonly from: Index; newer: number } | undefined;
   /** A promotion goes by rounds: this one ends when the follower has what the log held when it began. */
   roundEnd: Index;
   roundStartMs: number;
@@ -55,6 +79,8 @@ export function createProgress(id: MemberId, session: number, next: Index, nowMs
     emptyOwed: false,
     load: undefined,
     loadSentMs: 0,
+    transfer: undefined,
+    hold: undefined,
     roundEnd: asIndex(next),
     roundStartMs: nowMs,
     heardMs: nowMs,
@@ -78,6 +104,7 @@ export function enterProbe(peer: Progress, next: Index): void {
   peer.sentCommit = asIndex(0);
   peer.emptyOwed = false;
   peer.load = undefined;
+  peer.transfer = undefined;
   clearInflight(peer);
 }
 
@@ -90,6 +117,7 @@ export function clearInflight(peer: Progress): void {
 export function raiseMatch(peer: Progress, match: Index): boolean {
   const news = match > peer.match;
   if (news) peer.match = match;
+  if (peer.mode === "snapshot") return news;
   while (peer.mode === "replicate" && peer.inflight.length > 0 && peer.inflight[0]!.lastIndex <= peer.match) {
     peer.inflightBytes -= peer.inflight.shift()!.bytes;
   }

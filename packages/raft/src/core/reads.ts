@@ -10,6 +10,7 @@ import { configurationOf } from "./log.ts";
 import type { ReadIndexRequest, ReadIndexResponse } from "./messages.ts";
 import { post } from "./outbox.ts";
 import { hasQuorum } from "./quorum.ts";
+import { isBehind } from "./snapshots.ts";
 import type { LeaderRead, LeadingState, RaftState } from "./state.ts";
 import { asIndex, type MemberId } from "./types.ts";
 
@@ -17,6 +18,7 @@ export function requestRead(state: RaftState, id: number): void {
   const { leading, forwarding, leader } = state;
   if (leading !== undefined) admitRead(state, leading, { kind: "local", id });
   else if (leader === undefined) refuseRead(state, id, "notLeader");
+  else if (isBehind(state)) refuseRead(state, id, "elsewhere");
   else if (forwardedReads(state) >= state.options.maxPendingReads) refuseRead(state, id, "overloaded");
   else forwarding.waiting.push(id);
 }
@@ -141,11 +143,11 @@ function confirmForwarded(state: RaftState, id: number, index: number): void {
   });
 }
 
-/** The leader or the term changed: whoever was asked may no longer answer. */
-export function refuseForwardedReads(state: RaftState): void {
+/** Whoever was asked may no longer answer, or we could not read up to what it answers. */
+export function refuseForwardedReads(state: RaftState, reason: RefusalReason): void {
   const { forwarding } = state;
-  for (const round of forwarding.rounds) for (const id of round.ids) refuseRead(state, id, "notLeader");
-  for (const id of forwarding.waiting) refuseRead(state, id, "notLeader");
+  for (const round of forwarding.rounds) for (const id of round.ids) refuseRead(state, id, reason);
+  for (const id of forwarding.waiting) refuseRead(state, id, reason);
   forwarding.rounds = [];
   forwarding.waiting = [];
 }

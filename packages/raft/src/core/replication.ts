@@ -24,6 +24,13 @@ import {
 } from "./progress.ts";
 import { confirmReads, startReadRound } from "./reads.ts";
 import { appendOwn } from "./roles.ts";
+import {
+  abandonTransfer,
+  beginTransfer,
+  continueTransfer,
+  needsSnapshot,
+  onMatchRaised,
+} from "./snapshotSending.ts";
 import type { LeadingState, RaftState } from "./state.ts";
 import { holdProposal } from "./transferState.ts";
 import { asIndex, type Entry, type EntryKind, type MemberId } from "./types.ts";
@@ -69,6 +76,7 @@ export function onAppendResponse(
   const { result } = response;
   if (result.kind === "rejected") onRejected(state, leading, peer, result);
   else if (result.matchIndex <= state.log.lastIndex && raiseMatch(peer, result.matchIndex)) {
+    onMatchRaised(state, peer);
     commitByCount(state, leading);
   }
 }
@@ -85,11 +93,15 @@ function onRejected(
     // Late, or the follower lost what it had acknowledged. A new session tells: in it, nothing old is
     // believed.
     leading.session += 1;
+    abandonTransfer(state, peer);
     beginSession(peer, leading.session);
     return;
   }
+  if (peer.mode === "snapshot") return; // answers what was sent before
   if (peer.mode === "probe" && rejectedIndex !== peer.next - 1) return; // answers an earlier probe
-  const agreed = lastIndexOfTermAtMost(state.log, hintIndex, hintTerm);
+  // Before our log begins nothing is known of terms: a snapshot will have to do.
+  const isCompacted = hintIndex < state.log.boundary.index;
+  const agreed = isCompacted ? hintIndex : lastIndexOfTermAtMost(state.log, hintIndex, hintTerm);
   const next = Math.max(peer.match, Math.min(rejectedIndex - 1, agreed)) + 1;
   enterProbe(peer, asIndex(next));
 }
@@ -161,6 +173,12 @@ function sendHeartbeats(state: RaftState, leading: LeadingState): void {
 }
 
 function sendAppends(state: RaftState, peer: Progress): void {
+  if (needsSnapshot(state, peer)) beginTransfer(state, peer);
+  if (peer.mode === "snapshot") {
+    continueTransfer(state, peer);
+    return;
+  }
+  if (needsSnapshot(state, peer)) return; // it is not there, or there is none yet
   if (peer.mode === "probe") {
     if (peer.inflight.length === 0) sendAppend(state, peer, nextEntries(state, peer) ?? []);
     return;
@@ -187,7 +205,10 @@ function nextEntries(state: RaftState, peer: Progress): readonly Entry[] | undef
 function sendAppend(state: RaftState, peer: Progress, entries: readonly Entry[]): void {
   const prevIndex = asIndex(peer.next - 1);
   const prevTerm = termAt(state.log, prevIndex);
-  if (prevTerm === undefined) return; // compacted: only a snapshot can help this follower
+  invariant(prevTerm !== undefined, "an append follows an entry that the log knows", {
+    prevIndex,
+    boundary: state.log.boundary,
+  });
   const lastIndex = asIndex(prevIndex + entries.length);
   const { currentTerm: term, commitIndex } = state;
   const { session } = peer;

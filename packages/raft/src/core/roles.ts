@@ -10,6 +10,8 @@ import { appendEntry, configurationOf, type LogState, openConfigurations } from 
 import { createProgress } from "./progress.ts";
 import { isVoter, membersOf } from "./quorum.ts";
 import { refuseForwardedReads, refuseLeaderReads } from "./reads.ts";
+import { abandonTransfer } from "./snapshotSending.ts";
+import { isPending } from "./snapshots.ts";
 import { createFollowing, type LeadingState, type RaftState } from "./state.ts";
 import { armElectionTimer } from "./timers.ts";
 import { endWithOffice } from "./transferState.ts";
@@ -33,10 +35,12 @@ export function becomeFollower(state: RaftState, term: Term, leader: MemberId | 
   if (leading !== undefined) {
     refuseLeaderReads(state, leading);
     if (leading.transfer !== undefined) endWithOffice(state, leading.transfer, hasNewTerm);
+    for (const peer of leading.peers.values()) abandonTransfer(state, peer);
   }
   if (changes) {
-    refuseForwardedReads(state);
+    refuseForwardedReads(state, "notLeader");
     state.following = createFollowing();
+    if (!isPending(state.snapshots.incoming)) state.snapshots.incoming = undefined;
   }
   if (!wasFollower) armElectionTimer(state);
 }
@@ -108,11 +112,12 @@ export function appendOwn(log: LogState, term: Term, kind: EntryKind, data: Uint
 }
 
 /**
- * A mute member, a learner, or one whose removal is known to be committed may not lead. One whose removal is still
- * open may be needed to commit it (openraft#2091, Dissertation §4.2.2); it does not count itself.
+ * A mute member, one that is about to begin at a snapshot, a learner, or one whose removal is known to be committed may
+ * not lead. One whose removal is still open may be needed to commit it (openraft#2091, Dissertation §4.2.2); it does
+ * not count itself.
  */
-export function mayCampaign({ floor, log, commitIndex, options }: RaftState): boolean {
-  if (floor !== undefined) return false;
+export function mayCampaign({ floor, log, snapshots, commitIndex, options }: RaftState): boolean {
+  if (floor !== undefined || isPending(snapshots.incoming)) return false;
   return openConfigurations(log, commitIndex).some(({ configuration }) =>
     isVoter(configuration, options.self),
   );

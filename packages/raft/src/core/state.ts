@@ -4,6 +4,7 @@
  * Everything may be read from outside; only the files of this folder write to it.
  */
 import type {
+  ChunkLoad,
   CoreOptions,
   Envelope,
   Load,
@@ -11,9 +12,11 @@ import type {
   MembershipView,
   ProposalOutcome,
   ReadOutcome,
+  ReceivedChunk,
   RestoredState,
   Role,
   RoleChange,
+  SnapshotProgress,
   TransferOutcome,
 } from "./contract.ts";
 import { createDisk, type DiskState, type HardState } from "./disk.ts";
@@ -24,6 +27,7 @@ import type { ReadRequestId } from "./messages.ts";
 import type { Progress } from "./progress.ts";
 import { isJoint, isVoter } from "./quorum.ts";
 import { createRandom, nextBetween, type RandomState } from "./random.ts";
+import { createSnapshots, type SnapshotsState } from "./snapshots.ts";
 import type { TransferState } from "./transferState.ts";
 import {
   asIndex,
@@ -52,6 +56,7 @@ export interface RaftState {
   appliedIndex: Index;
   log: LogState;
   disk: DiskState;
+  snapshots: SnapshotsState;
   election: ElectionState;
   /** Set by a leader that handed over since its disk hung: until then it does not campaign. */
   backoff: { untilMs: number; lengthMs: number };
@@ -151,6 +156,10 @@ export interface Outbox {
   /** Promises, until their write is durable. */
   sendAfterPersist: WaitingEnvelope[];
   loads: Load[];
+  chunkLoads: ChunkLoad[];
+  chunks: ReceivedChunk[];
+  snapshots: SnapshotProgress[];
+  snapshotWanted: boolean;
   proposals: ProposalOutcome[];
   reads: ReadOutcome[];
   memberships: MembershipOutcome[];
@@ -163,6 +172,13 @@ export interface Outbox {
 export function createState(options: CoreOptions, restored: RestoredState, nowMs: number): RaftState {
   const log = createLog(restored);
   invariant(log.lastIndex >= log.boundary.index, "a log does not end before its boundary", {
+    lastIndex: log.lastIndex,
+    boundary: log.boundary,
+  });
+  // What a snapshot stands for is committed, and the machine is restored from it.
+  const settled = restored.snapshot?.boundary.index ?? log.boundary.index;
+  invariant(settled >= log.boundary.index && settled <= log.lastIndex, "the log reaches to its snapshot", {
+    settled,
     lastIndex: log.lastIndex,
     boundary: log.boundary,
   });
@@ -184,10 +200,11 @@ export function createState(options: CoreOptions, restored: RestoredState, nowMs
     floor: restored.floor,
     role: "follower",
     leader: undefined,
-    commitIndex: log.boundary.index,
-    appliedIndex: log.boundary.index,
+    commitIndex: settled,
+    appliedIndex: settled,
     log,
     disk: createDisk(durable, log.lastIndex),
+    snapshots: createSnapshots(restored.snapshot, log.boundary.index),
     election: {
       deadlineMs: nowMs + nextBetween(random, electionTimeoutMinMs, electionTimeoutMaxMs),
       isBroughtForward: false,
@@ -202,12 +219,16 @@ export function createState(options: CoreOptions, restored: RestoredState, nowMs
       sendNow: [],
       sendAfterPersist: [],
       loads: [],
+      chunkLoads: [],
+      chunks: [],
+      snapshots: [],
+      snapshotWanted: false,
       proposals: [],
       reads: [],
       memberships: [],
       transfers: [],
       toldRole: { role: "follower", term: restored.term, leader: undefined },
-      toldMembership: membershipView(log, log.boundary.index, undefined),
+      toldMembership: membershipView(log, settled, undefined),
     },
   };
   clearReachedFloor(state);

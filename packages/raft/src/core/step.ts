@@ -14,7 +14,7 @@ import { invariant, unreachable } from "./invariant.ts";
 import { configurationOf, newestConfiguration, trimCache } from "./log.ts";
 import { continueMembership, requestMembership } from "./membership.ts";
 import { isSameView, membershipView } from "./membershipView.ts";
-import type { AppendRequest, Heartbeat, Message } from "./messages.ts";
+import type { AppendRequest, Heartbeat, Message, SnapshotChunk } from "./messages.ts";
 import { post } from "./outbox.ts";
 import { onPersisted } from "./persisted.ts";
 import { membersOf, reachedByQuorum } from "./quorum.ts";
@@ -29,7 +29,16 @@ import {
 import { flushLeader, onAppendResponse, onHeartbeatResponse, onLoaded, propose } from "./replication.ts";
 import { becomeFollower } from "./roles.ts";
 import { checkOwnDisk } from "./sickLeader.ts";
-import type { LeadingState, RaftState } from "./state.ts";
+import {
+  nextInstall,
+  onChunkStored,
+  onSnapshotChunk,
+  onSnapshotInstalled,
+  onSnapshotReceived,
+} from "./snapshotReceiving.ts";
+import { onChunkLoaded, onSnapshotResponse } from "./snapshotSending.ts";
+import { nextCompaction, onSnapshotTaken } from "./snapshots.ts";
+import type { LeadingState, Outbox, RaftState } from "./state.ts";
 import { advanceClock, nextDeadlineMs, restartTimers } from "./timers.ts";
 import { expireTransfer, flushTransfer, onTargetLost, onTimeoutNow, requestTransfer } from "./transfer.ts";
 import { asIndex, asTerm, type Index, type MemberId } from "./types.ts";
@@ -71,6 +80,21 @@ export function step(state: RaftState, event: Event, nowMs: number): void {
       break;
     case "transferRequested":
       requestTransfer(state, event.id, event.target);
+      break;
+    case "snapshotTaken":
+      onSnapshotTaken(state, event.header, event.compactableTo);
+      break;
+    case "chunkLoaded":
+      if (state.leading !== undefined) onChunkLoaded(state, state.leading, event.load, event.data);
+      break;
+    case "chunkStored":
+      onChunkStored(state, event.chunk, event.offset);
+      break;
+    case "snapshotReceived":
+      onSnapshotReceived(state, event.header);
+      break;
+    case "snapshotInstalled":
+      onSnapshotInstalled(state, event.header);
       break;
     default:
       unreachable(event);
@@ -148,6 +172,13 @@ function receive(state: RaftState, from: MemberId, message: Message): void {
     case "timeoutNow":
       if (!isStale) onTimeoutNow(state, from, message);
       break;
+    case "snapshotChunk":
+      if (isStale) refuseHeartbeat(state, from, message);
+      else onSnapshotChunk(state, from, message);
+      break;
+    case "snapshotResponse":
+      if (!isStale && leading !== undefined) onSnapshotResponse(state, leading, from, message);
+      break;
     case "readIndexRequest":
       onReadIndexRequest(state, from, message);
       break;
@@ -175,7 +206,7 @@ function refuseAppend(state: RaftState, to: MemberId, request: AppendRequest): v
   post(state, to, { kind: "appendResponse", term: state.currentTerm, session, result });
 }
 
-function refuseHeartbeat(state: RaftState, to: MemberId, heartbeat: Heartbeat): void {
+function refuseHeartbeat(state: RaftState, to: MemberId, heartbeat: Heartbeat | SnapshotChunk): void {
   const { session } = heartbeat;
   post(state, to, { kind: "heartbeatResponse", term: state.currentTerm, session, token: 0 });
 }
@@ -193,10 +224,17 @@ export function takeEffects(state: RaftState): Effects {
   }
   const { outbox } = state;
   state.toldDeadlineMs = nextDeadlineMs(state);
+  const persist = nextWrite(state);
   const effects: Effects = {
-    persist: nextWrite(state),
+    persist,
     send: handedOver(outbox.sendNow),
     loads: handedOver(outbox.loads),
+    chunkLoads: handedOver(outbox.chunkLoads),
+    chunks: handedOver(outbox.chunks),
+    install: nextInstall(state),
+    compactTo: nextCompaction(state),
+    snapshots: handedOver(outbox.snapshots),
+    snapshotWanted: outbox.snapshotWanted,
     commitIndex: state.commitIndex,
     proposals: handedOver(outbox.proposals),
     reads: handedOver(outbox.reads),
@@ -206,14 +244,22 @@ export function takeEffects(state: RaftState): Effects {
     roleChange: roleChange(state),
     nextDeadlineMs: state.toldDeadlineMs,
   };
+  emptyOutbox(outbox, effects);
+  trimMemory(state);
+  return effects;
+}
+
+function emptyOutbox(outbox: Outbox, effects: Effects): void {
   if (effects.send.length > 0) outbox.sendNow = [];
   if (effects.loads.length > 0) outbox.loads = [];
+  if (effects.chunkLoads.length > 0) outbox.chunkLoads = [];
+  if (effects.chunks.length > 0) outbox.chunks = [];
+  if (effects.snapshots.length > 0) outbox.snapshots = [];
   if (effects.proposals.length > 0) outbox.proposals = [];
   if (effects.reads.length > 0) outbox.reads = [];
   if (effects.memberships.length > 0) outbox.memberships = [];
   if (effects.transfers.length > 0) outbox.transfers = [];
-  trimMemory(state);
-  return effects;
+  outbox.snapshotWanted = false;
 }
 
 /** Most lists of most turns are empty: those stay with the outbox, and nothing is made for them. */

@@ -6,6 +6,7 @@
  */
 
 import { nextBetween } from "./random.ts";
+import { nextTransferMs } from "./snapshotSending.ts";
 import type { RaftState } from "./state.ts";
 import type { MemberId } from "./types.ts";
 
@@ -48,7 +49,8 @@ export function nextDeadlineMs(state: RaftState): number {
   const { leading } = state;
   if (leading !== undefined) {
     const transferMs = leading.transfer?.deadlineMs ?? Number.POSITIVE_INFINITY;
-    return Math.min(leading.heartbeatDueMs, leading.quorumCheckMs, transferMs);
+    const due = Math.min(leading.heartbeatDueMs, leading.quorumCheckMs, transferMs);
+    return Math.min(due, nextTransferMs(leading));
   }
   const forwarded = state.forwarding.rounds[0]?.deadlineMs ?? Number.POSITIVE_INFINITY;
   return Math.min(state.election.deadlineMs, forwarded);

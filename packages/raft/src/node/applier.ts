@@ -24,6 +24,7 @@ export class Applier {
   #appliedIndex: Index;
   #target: Index;
   #running = false;
+  #held = false;
   #stopped = false;
 
   constructor(boundary: Index, ports: ApplierPorts) {
@@ -41,13 +42,25 @@ export class Applier {
     if (!this.#running) this.#continue();
   }
 
+  /** A snapshot takes the place of the machine's state: nothing is applied until `resumeAt`. */
+  hold(): void {
+    this.#held = true;
+  }
+
+  resumeAt(boundary: Index): void {
+    this.#held = false;
+    this.#appliedIndex = boundary;
+    this.#ports.applied(boundary);
+    if (!this.#running) this.#continue();
+  }
+
   stop(): void {
     this.#stopped = true;
   }
 
   #continue(): void {
     this.#running = false;
-    if (this.#stopped || this.#appliedIndex >= this.#target) return;
+    if (this.#stopped || this.#held || this.#appliedIndex >= this.#target) return;
     const from = asIndex(this.#appliedIndex + 1);
     const to = asIndex(Math.min(this.#target, this.#appliedIndex + portionEntries));
     const cached = this.#ports.cached(from, to, portionBytes);
@@ -64,6 +77,10 @@ export class Applier {
 
   #take(entries: readonly Entry[]): void {
     if (this.#stopped) return;
+    if (this.#held || entries[0]?.index !== this.#appliedIndex + 1) {
+      this.#continue(); // read before a snapshot took the place of these entries
+      return;
+    }
     try {
       for (const entry of entries) {
         this.#ports.apply(entry);

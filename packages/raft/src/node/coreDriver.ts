@@ -2,7 +2,7 @@
  * Drives the core: inbox → batch → step → effects. One turn takes everything that has arrived, steps the core through
  * it, and carries out the effects once: one frame a peer, one write at a time.
  *
- *   inbox ──▶ turn: step, step, step … ──▶ effects ──▶ transport, log store, applier, waiters
+ *   inbox ──▶ turn: step, step, step … ──▶ effects ──▶ transport, log store, applier, waiters, snapshots
  *               ▲                                          │
  *               └────── persisted, loaded, applied ◀───────┘
  *
@@ -28,9 +28,12 @@ import {
   step,
   takeEffects,
 } from "../core/index.ts";
-import type { Cancel, Clock, LogStore, StateMachine } from "../ports/index.ts";
+import { type Cancel, type Clock, isSnapshotting, type LogStore, type StateMachine } from "../ports/index.ts";
 import { Applier } from "./applier.ts";
 import type { MembershipWaiters } from "./membershipWaiters.ts";
+import type { ResolvedRaftOptions } from "./options.ts";
+import type { SnapshotEvent } from "./snapshotEvents.ts";
+import { SnapshotWork } from "./snapshotWork.ts";
 import type { Waiters } from "./waiters.ts";
 
 /** Sees each step as it happens. For simulators and traces; must not change what it is shown. */
@@ -47,6 +50,8 @@ export interface DriverPorts<Result> {
   readonly waiters: Waiters<Result>;
   readonly memberships: MembershipWaiters;
   readonly observer: CoreObserver;
+  readonly options: ResolvedRaftOptions;
+  snapshotEvent(event: SnapshotEvent): void;
   send(to: MemberId, messages: readonly Message[]): void;
   roleChanged(change: RoleChange): void;
   membershipChanged(view: MembershipView): void;
@@ -58,6 +63,8 @@ export class CoreDriver<Result> {
   readonly state: RaftState;
   readonly #ports: DriverPorts<Result>;
   readonly #applier: Applier;
+  /** Undefined where the machine keeps its whole log. */
+  readonly #snapshots: SnapshotWork | undefined;
   #inbox: Event[] = [];
   #turnDue = false;
   #stopped = false;
@@ -69,20 +76,46 @@ export class CoreDriver<Result> {
   #reportedAppliedIndex: Index;
   readonly #runTurn = (): void => this.#turn();
 
+  /** The machine has the state of the restored snapshot, if there is one. */
   constructor(options: CoreOptions, restored: RestoredState, ports: DriverPorts<Result>) {
     this.#ports = ports;
     this.state = createState(options, restored, ports.clock.nowMs());
-    this.#reportedAppliedIndex = restored.boundary.index;
-    this.#applier = new Applier(restored.boundary.index, {
+    this.#reportedAppliedIndex = this.state.appliedIndex;
+    this.#snapshots = this.#snapshotWork();
+    this.#applier = new Applier(this.state.appliedIndex, {
       cached: (from, to, maxBytes) => cachedEntries(this.state, from, to, maxBytes),
       read: (from, to, maxBytes) => ports.log.read(from, this.#lastOnDisk(to), maxBytes),
-      apply: (entry) => ports.waiters.entryApplied(entry.index, entry.term, ports.machine.apply(entry)),
+      apply: (entry) => {
+        ports.waiters.entryApplied(entry.index, entry.term, ports.machine.apply(entry));
+        this.#snapshots?.applied(entry.data.length);
+      },
       applied: (upTo) => ports.waiters.appliedUpTo(upTo),
       defer: (fn) => ports.clock.defer(fn),
       failed: (error) => this.#fail(error),
     });
     ports.observer.started?.(this.state);
     this.#arrangeTurn();
+  }
+
+  #snapshotWork(): SnapshotWork | undefined {
+    const { machine, waiters, ...ports } = this.#ports;
+    if (!isSnapshotting(machine)) return undefined;
+    return new SnapshotWork({
+      clock: ports.clock,
+      log: ports.log,
+      options: ports.options,
+      machine,
+      state: this.state,
+      push: (event) => this.push(event),
+      hold: () => this.#applier.hold(),
+      resume: ({ boundary: { index } }) => {
+        waiters.swallowed(index);
+        this.#reportedAppliedIndex = index;
+        this.#applier.resumeAt(index);
+      },
+      emit: (event) => ports.snapshotEvent(event),
+      failed: (error) => this.#fail(error),
+    });
   }
 
   get appliedIndex(): Index {
@@ -105,6 +138,7 @@ export class CoreDriver<Result> {
     this.#inbox = [];
     this.#cancelTimer?.();
     this.#applier.stop();
+    this.#snapshots?.stop();
   }
 
   #arrangeTurn(): void {
@@ -159,8 +193,11 @@ export class CoreDriver<Result> {
     if (effects.send.length > 0) this.#send(effects.send);
     if (effects.persist !== undefined) this.#persist(effects.persist);
     for (const load of effects.loads) this.#load(load);
+    this.#snapshots?.perform(effects);
+    if (effects.chunks.length > 0) waiters.readElsewhere();
     this.#applier.advance(effects.commitIndex);
     for (const outcome of effects.reads) waiters.readAnswered(outcome, this.#applier.appliedIndex);
+    this.#snapshots?.turnEnded(this.#applier.appliedIndex);
     this.#armTimer(effects.nextDeadlineMs, nowMs);
   }
 
@@ -188,7 +225,8 @@ export class CoreDriver<Result> {
   }
 
   #load(load: Load): void {
-    this.#ports.log.read(load.from, asIndex(load.to), load.maxBytes).then(
+    const read = this.#ports.log.read(load.from, asIndex(load.to), load.maxBytes);
+    (this.#snapshots?.reading(read) ?? read).then(
       (entries) => this.push({ kind: "loaded", load, entries }),
       (error: unknown) => this.#fail(error),
     );

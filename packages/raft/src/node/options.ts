@@ -24,6 +24,24 @@ export interface RaftOptions {
   readonly maxPendingReads?: number;
   /** Bytes of applied entries kept in memory for followers that lag. Default 32 MiB. */
   readonly maxCachedBytes?: number;
+  /**
+   * A snapshot is taken once this many entries, or bytes of them, were applied since the last one. Defaults 100,000 and
+   * 64 MiB.
+   */
+  readonly snapshotEntries?: number;
+  readonly snapshotBytes?: number;
+  /**
+   * But not before those bytes are this part of the last snapshot's size, in percent, so that a large state is not
+   * written over and over. Default 50; 0: at once.
+   */
+  readonly snapshotGrowthPercent?: number;
+  /** Entries before the newest snapshot that stay in the log for slow followers. Defaults 10,000 and 16 MiB. */
+  readonly compactionTailEntries?: number;
+  readonly compactionTailBytes?: number;
+  /** Content in one message of a snapshot that is sent. Default 256 KiB. */
+  readonly snapshotChunkBytes?: number;
+  /** What sending a snapshot to one peer takes of the link at most. Default 64 MiB a second. */
+  readonly maxSnapshotBytesPerSecond?: number;
   /** A leader whose own disk takes longer for a write hands over to a voter that keeps more. Default 2,000. */
   readonly diskStallMs?: number;
   /** The largest command that `propose` takes. Default 2 MiB. */
@@ -45,6 +63,13 @@ const defaults: ResolvedRaftOptions = {
   maxUncommittedBytes: 64 * MiB,
   maxPendingReads: 65_536,
   maxCachedBytes: 32 * MiB,
+  snapshotEntries: 100_000,
+  snapshotBytes: 64 * MiB,
+  snapshotGrowthPercent: 50,
+  compactionTailEntries: 10_000,
+  compactionTailBytes: 16 * MiB,
+  snapshotChunkBytes: MiB / 4,
+  maxSnapshotBytesPerSecond: 64 * MiB,
   diskStallMs: 2_000,
   maxCommandBytes: 2 * MiB,
 };
@@ -55,10 +80,22 @@ export function resolveRaftOptions(options: RaftOptions = {}): ResolvedRaftOptio
   for (const [name, value] of Object.entries(resolved)) {
     if (!(name in defaults))
       throw invalid(`${name} is not an option; known are ${Object.keys(defaults).join(", ")}`);
-    if (!Number.isSafeInteger(value) || value < 1) {
-      throw invalid(`${name} is ${String(value)}, but must be a whole number of at least 1`);
+    const least = mayBeZero.has(name) ? 0 : 1;
+    if (!Number.isSafeInteger(value) || value < least) {
+      throw invalid(`${name} is ${String(value)}, but must be a whole number of at least ${least}`);
     }
   }
+  refuseContradictions(resolved);
+  return Object.freeze(resolved);
+}
+
+const mayBeZero: ReadonlySet<string> = new Set<keyof RaftOptions>([
+  "snapshotGrowthPercent",
+  "compactionTailEntries",
+  "compactionTailBytes",
+]);
+
+function refuseContradictions(resolved: ResolvedRaftOptions): void {
   const { heartbeatMs, electionTimeoutMinMs, electionTimeoutMaxMs } = resolved;
   if (electionTimeoutMinMs >= electionTimeoutMaxMs) {
     throw invalid(
@@ -72,7 +109,18 @@ export function resolveRaftOptions(options: RaftOptions = {}): ResolvedRaftOptio
         "otherwise one late heartbeat deposes a healthy leader",
     );
   }
-  return Object.freeze(resolved);
+  const { compactionTailBytes, maxCachedBytes, snapshotChunkBytes } = resolved;
+  if (compactionTailBytes > maxCachedBytes) {
+    throw invalid(
+      `compactionTailBytes (${compactionTailBytes}) must be at most maxCachedBytes (${maxCachedBytes}): ` +
+        "the bytes of entries are known only as long as they are in memory",
+    );
+  }
+  if (snapshotChunkBytes > MiB) {
+    throw invalid(
+      `snapshotChunkBytes (${snapshotChunkBytes}) must be at most ${MiB}: a longer message holds up all others`,
+    );
+  }
 }
 
 export function coreOptions(
@@ -80,7 +128,7 @@ export function coreOptions(
   self: CoreOptions["self"],
   seed: number,
 ): CoreOptions {
-  const { maxCommandBytes: _, ...rest } = options;
+  const { maxCommandBytes, snapshotEntries, snapshotBytes, snapshotGrowthPercent, ...rest } = options;
   return Object.freeze({ ...rest, self, seed });
 }
 

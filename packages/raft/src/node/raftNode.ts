@@ -3,7 +3,9 @@
  */
 import type { Role } from "../core/contract.ts";
 import type { MemberChange } from "../core/memberChange.ts";
+import type { Progress } from "../core/progress.ts";
 import type { Configuration, ConfigurationAt, Floor, Index, MemberId, NodeId, Term } from "../core/types.ts";
+import type { SnapshotEvent } from "./snapshotEvents.ts";
 
 export interface WaitOptions {
   /** Ends the waiting with `ABORTED`; of a proposal, the outcome is then unknown. */
@@ -48,6 +50,18 @@ export interface PeerStatus {
   readonly linked: boolean;
   /** Known to the leader only. */
   readonly matchIndex: Index | undefined;
+  /** How the leader replicates to it: `snapshot` while it is sent one. */
+  readonly mode: Progress["mode"] | undefined;
+  /** Of the snapshot that it is sent. */
+  readonly snapshot:
+    | { readonly index: Index; readonly sentBytes: number; readonly bytes: number }
+    | undefined;
+}
+
+/** The newest snapshot of a node, and where its log begins. */
+export interface SnapshotStatus {
+  readonly index: Index;
+  readonly bytes: number;
 }
 
 /** Plain data: what a node knows of itself. */
@@ -65,6 +79,12 @@ export interface NodeStatus {
   readonly appliedIndex: Index;
   readonly lastIndex: Index;
   readonly durableIndex: Index;
+  /** The log begins after this entry. */
+  readonly compactedIndex: Index;
+  /** Undefined where none was taken yet. */
+  readonly snapshot: SnapshotStatus | undefined;
+  /** A snapshot of a peer brings this node up to date: it does not serve reads meanwhile. */
+  readonly isBehind: boolean;
   readonly configuration: Configuration | undefined;
   /** Of the entry that set the configuration; 0: it is the one of birth. */
   readonly configurationIndex: Index;
@@ -91,6 +111,7 @@ export type NodeEvent =
       readonly index: Index;
       readonly configuration: Configuration;
     }
+  | SnapshotEvent
   | { readonly kind: "peerLinked"; readonly peer: NodeId }
   | { readonly kind: "peerLost"; readonly peer: NodeId; readonly reason: string };
 

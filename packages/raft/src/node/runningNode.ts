@@ -11,6 +11,7 @@ import {
   type MemberId,
   type MembershipView,
   nodeIdOf,
+  type RestoredState,
   type RoleChange,
 } from "../core/index.ts";
 import { type Outcome, QuorateError } from "../errors.ts";
@@ -27,6 +28,7 @@ import {
   type TransportHandlers,
 } from "../ports/index.ts";
 import { BirthProcess } from "./birthProcess.ts";
+import { Complaints, complaintOf } from "./complaints.ts";
 import { CoreDriver, type CoreObserver } from "./coreDriver.ts";
 import { Handover } from "./handover.ts";
 import { MembershipWaiters } from "./membershipWaiters.ts";
@@ -44,6 +46,8 @@ import type {
   WaitOptions,
 } from "./raftNode.ts";
 import { whyNotReady } from "./readiness.ts";
+import { restoreMachine } from "./restoreMachine.ts";
+import type { SnapshotEvent } from "./snapshotEvents.ts";
 import type { StartOptions } from "./start.ts";
 import { nodeStatus } from "./status.ts";
 import { asStopReason } from "./stopReason.ts";
@@ -60,7 +64,6 @@ export interface RunningOptions<Result>
 }
 
 const birthRepeatMs = 200;
-const maxComplaints = 16;
 /** Of a moment: nothing that anybody should look at. */
 const passingRefusals: ReadonlySet<string> = new Set(["STARTING", "CLOSING"]);
 
@@ -76,7 +79,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
   readonly #listeners = new Set<(event: NodeEvent) => void>();
   readonly #handover: Handover;
   #driver: CoreDriver<Result> | undefined;
-  #complaints: readonly string[] = [];
+  readonly #complaints: Complaints;
   #cancelRepeat: Cancel | undefined;
   #ending: Promise<void> | undefined;
   #settleClosed!: { resolve(): void; reject(error: QuorateError): void };
@@ -90,6 +93,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
     });
     // Whoever cares awaits `closed`; for whoever does not, a stopped node is not an unhandled rejection.
     this.closed.catch(() => {});
+    this.#complaints = new Complaints((sentence) => options.logger.warn({ member: this.member }, sentence));
     this.#peers = new PeerRegistry(options.log, options.self, options.configuredPeers);
     this.#handover = new Handover({
       driver: () => this.#readyDriver(),
@@ -108,7 +112,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
       isMember: (member) => this.#peers.isMember(member),
       send: (to, message) => options.transport.send(to, [message]),
       born: (birth) => this.#born(birth),
-      complain: (sentence) => this.#complain(sentence),
+      complain: (sentence) => this.#complaints.add(sentence),
       failed: (error) => this.#fail(error),
     });
   }
@@ -117,12 +121,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
     const { log, transport, logger } = this.#options;
     transport.start(this.#transportHandlers());
     const { standing } = log;
-    if (standing.kind === "lost") {
-      this.#complain(
-        "The record of this node's membership is gone from its log. It stays mute until a member tells it its " +
-          `cluster again and its log is back at entry ${standing.floor.lastIndex}.`,
-      );
-    }
+    if (standing.kind === "lost") this.#complaints.add(complaintOf(standing));
     if (standing.kind === "born") this.#run();
     else transport.setPeers(this.#peers.targets());
     this.#birth.start();
@@ -174,7 +173,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
       driver: this.#driver,
       peers: this.#peers,
       ownAddress: this.#options.address,
-      complaints: this.#complaints,
+      complaints: this.#complaints.sentences,
       closed: this.#ending !== undefined,
     });
   }
@@ -281,7 +280,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
 
   #refusedBy(node: string, refusal: Refusal): void {
     if (passingRefusals.has(refusal.code)) return;
-    this.#complain(`${node} refuses this node: ${refusal.reason}`);
+    this.#complaints.add(`${node} refuses this node: ${refusal.reason}`);
     if (refusal.code !== "rolledBack") return;
     const { log } = this.#options;
     log.quarantine(`${node} said: ${refusal.reason}`).then(
@@ -296,43 +295,56 @@ export class RunningNode<Result> implements RaftNode<Result> {
     this.#emit({ kind: "born", clusterId: birth.clusterId });
   }
 
+  /** What is in its snapshot comes into the machine before the node takes part. */
   #run(): void {
+    const { clock, log, machine } = this.#options;
+    const { standing } = log;
+    invariant(standing.kind === "born", "a node that runs is born", { member: this.member });
+    const { snapshot } = standing.restored;
+    if (snapshot === undefined) this.#drive(standing.restored);
+    else {
+      restoreMachine(machine, log.snapshots, snapshot, clock).then(
+        () => this.#ending === undefined && this.#drive(standing.restored),
+        (error: unknown) => this.#fail(error),
+      );
+    }
+  }
+
+  #drive(restored: RestoredState): void {
     const { clock, log, logger, machine, observer, random, resolved, transport } = this.#options;
-    invariant(log.standing.kind === "born", "a node that runs is born", { member: this.member });
-    this.#driver = new CoreDriver(
-      coreOptions(resolved, this.member, random.uint32()),
-      log.standing.restored,
-      {
-        clock,
-        log,
-        machine,
-        waiters: this.#waiters,
-        memberships: this.#memberships,
-        observer,
-        send: (to, messages) => transport.send(to, messages),
-        roleChanged: (change) => this.#roleChanged(change),
-        membershipChanged: (view) => this.#membershipChanged(view),
-        failed: (error) => this.#fail(error),
-      },
-    );
+    this.#driver = new CoreDriver(coreOptions(resolved, this.member, random.uint32()), restored, {
+      clock,
+      log,
+      machine,
+      waiters: this.#waiters,
+      memberships: this.#memberships,
+      observer,
+      options: resolved,
+      snapshotEvent: (event) => this.#snapshotEvent(event),
+      send: (to, messages) => transport.send(to, messages),
+      roleChanged: (change) => this.#roleChanged(change),
+      membershipChanged: (view) => this.#membershipChanged(view),
+      failed: (error) => this.#fail(error),
+    });
     this.#peers.membershipChanged(this.#driver.state.outbox.toldMembership);
     for (const difference of this.#peers.differences()) {
       logger.info(difference, "The peers option differs from the log, whose members count.");
     }
     transport.setPeers(this.#peers.targets());
-    const { floor } = log.standing.restored;
-    if (floor !== undefined) {
-      this.#complain(
-        "Entries that this node had acknowledged are gone from its log. It stays mute until the leader has brought " +
-          `it back to entry ${floor.lastIndex}; it needs no help for that as long as a majority of the others is up.`,
-      );
-    }
+    this.#complaints.add(complaintOf(log.standing));
   }
 
   #roleChanged({ role, term, leader }: RoleChange): void {
     this.#options.logger.info({ role, term, leader }, "The role changed.");
     this.#handover.roleChanged(leader);
     this.#emit({ kind: "roleChanged", role, term, leader });
+  }
+
+  #snapshotEvent(event: SnapshotEvent): void {
+    const { kind, ...facts } = event;
+    if (kind === "snapshotFailed") this.#options.logger.warn(facts, "A snapshot failed; it is tried again.");
+    else this.#options.logger.debug({ kind, ...facts }, "Of snapshots.");
+    this.#emit(event);
   }
 
   #membershipChanged(view: MembershipView): void {
@@ -349,14 +361,6 @@ export class RunningNode<Result> implements RaftNode<Result> {
       this.#birth.repeat();
       this.#arrangeRepeat();
     });
-  }
-
-  #complain(sentence: string): void {
-    if (this.#complaints.at(-1) === sentence) return;
-    this.#complaints = [...this.#complaints.filter((old) => old !== sentence), sentence].slice(
-      -maxComplaints,
-    );
-    this.#options.logger.warn({ member: this.member }, sentence);
   }
 
   #emit(event: NodeEvent): void {

@@ -3,10 +3,13 @@ import {
   asIndex,
   asTerm,
   type Configuration,
+  isBehind,
   isMember,
   type MemberId,
   membersOf,
   newestConfiguration,
+  type Progress,
+  type RaftState,
 } from "../core/index.ts";
 import type { LogStore } from "../ports/index.ts";
 import type { CoreDriver } from "./coreDriver.ts";
@@ -47,6 +50,9 @@ export function nodeStatus<Result>(sources: StatusSources<Result>): NodeStatus {
       appliedIndex: asIndex(0),
       lastIndex: asIndex(0),
       durableIndex: asIndex(0),
+      compactedIndex: asIndex(0),
+      snapshot: undefined,
+      isBehind: false,
       configuration: undefined,
       configurationIndex: asIndex(0),
       floor: standing.kind === "lost" ? standing.floor : undefined,
@@ -66,17 +72,25 @@ export function nodeStatus<Result>(sources: StatusSources<Result>): NodeStatus {
     appliedIndex: driver.appliedIndex,
     lastIndex: state.log.lastIndex,
     durableIndex: state.disk.durableIndex,
+    compactedIndex: state.log.boundary.index,
+    snapshot: snapshotStatus(state),
+    isBehind: isBehind(state),
     configuration,
     configurationIndex,
     floor: state.floor,
-    peers: peerStatuses(sources, configuration, (peer) => state.leading?.peers.get(peer)?.match),
+    peers: peerStatuses(sources, configuration, (peer) => state.leading?.peers.get(peer)),
   };
+}
+
+function snapshotStatus({ snapshots }: RaftState): NodeStatus["snapshot"] {
+  const { newest } = snapshots;
+  return newest === undefined ? undefined : { index: newest.boundary.index, bytes: newest.bytes };
 }
 
 function peerStatuses<Result>(
   sources: StatusSources<Result>,
   configuration: Configuration,
-  matchIndexOf: (peer: MemberId) => PeerStatus["matchIndex"],
+  progressOf: (peer: MemberId) => Progress | undefined,
 ): readonly PeerStatus[] {
   return membersOf(configuration)
     .filter((peer) => peer.id !== sources.member)
@@ -84,8 +98,22 @@ function peerStatuses<Result>(
       member: peer.id,
       address: addressOf(sources, peer.id) ?? peer.address,
       linked: sources.peers.isLinked(peer.id),
-      matchIndex: matchIndexOf(peer.id),
+      ...progressStatus(progressOf(peer.id)),
     }));
+}
+
+function progressStatus(
+  progress: Progress | undefined,
+): Pick<PeerStatus, "matchIndex" | "mode" | "snapshot"> {
+  const transfer = progress?.transfer;
+  return {
+    matchIndex: progress?.match,
+    mode: progress?.mode,
+    snapshot:
+      transfer === undefined
+        ? undefined
+        : { index: transfer.header.boundary.index, sentBytes: transfer.offset, bytes: transfer.header.bytes },
+  };
 }
 
 function addressOf<Result>(

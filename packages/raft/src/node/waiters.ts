@@ -153,6 +153,29 @@ export class Waiters<Result> {
     for (const read of ready) read.waiter.resolve(read.point);
   }
 
+  /** A snapshot is on its way, and what waits to be applied comes with it: others can be asked sooner (RATIS-2511). */
+  readElsewhere(): void {
+    const reads = this.#confirmed;
+    this.#confirmed = [];
+    for (const { waiter } of reads) waiter.reject(refusal("elsewhere"));
+  }
+
+  /** A snapshot took the place of these entries: what came of them cannot be told any more. */
+  swallowed(upTo: Index): void {
+    for (const [index, { waiter }] of [...this.#appended]) {
+      if (index > upTo) continue;
+      this.#appended.delete(index);
+      waiter.reject(
+        new QuorateError(
+          "PROPOSAL_LOST",
+          "A snapshot took the place of the write's entry before it was applied here; it may have been kept. " +
+            "Read the key to see, or write through a session, which retries safely.",
+          { retryable: true, outcome: "unknown" },
+        ),
+      );
+    }
+  }
+
   /**
    * Leadership went: what was appended after `commitIndex` may still commit under the next leader, or not. The rest
    * is kept, and its results come when it is applied.
@@ -277,6 +300,12 @@ function refusal(reason: RefusalReason): QuorateError {
       return new QuorateError("NOT_LEADER", "This node does not lead, or cannot reach the leader now.", {
         retryable: true,
       });
+    case "elsewhere":
+      return new QuorateError(
+        "UNAVAILABLE",
+        "This node is being brought up to date by a snapshot. Read from another one.",
+        { retryable: true },
+      );
     case "overloaded":
       return new QuorateError(
         "OVERLOADED",

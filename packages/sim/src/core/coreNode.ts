@@ -65,7 +65,14 @@ type Performed =
   | "nextDeadlineMs"
   // Nobody asks for a change of membership here, and the wire reaches every host whoever is a member.
   | "memberships"
-  | "membership";
+  | "membership"
+  // The machine gives no view of its state, so that no snapshot is ever taken.
+  | "chunkLoads"
+  | "chunks"
+  | "install"
+  | "compactTo"
+  | "snapshots"
+  | "snapshotWanted";
 
 /** Entries that the machine takes in one go. */
 const portionEntries = 64;

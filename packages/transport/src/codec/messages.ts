@@ -16,6 +16,12 @@ import {
 import { maxFrameBytes } from "../limits.ts";
 import { readBirthMessage, writeBirthMessage } from "./birthMessages.ts";
 import { isBytes, isCount, isFlag, isTuple, isWithin } from "./fields.ts";
+import {
+  readSnapshotChunk,
+  readSnapshotResponse,
+  writeSnapshotChunk,
+  writeSnapshotResponse,
+} from "./snapshotMessages.ts";
 import { tags } from "./tags.ts";
 
 /** Copies bytes out of the receive buffer. */
@@ -51,6 +57,10 @@ export function writeMessage(message: PeerMessage): unknown[] {
       const { term, requestId, readIndex } = message;
       return [tags.readIndexResponse, term, requestId.boot, requestId.counter, readIndex];
     }
+    case "snapshotChunk":
+      return writeSnapshotChunk(message);
+    case "snapshotResponse":
+      return writeSnapshotResponse(message);
     case "birthQuery":
     case "birthPromise":
     case "birthRefusal":
@@ -113,6 +123,10 @@ export function readMessage(fields: unknown, keep: Keep): PeerMessage | undefine
       return readReadIndexRequest(fields);
     case tags.readIndexResponse:
       return readReadIndexResponse(fields);
+    case tags.snapshotChunk:
+      return readSnapshotChunk(fields, keep);
+    case tags.snapshotResponse:
+      return readSnapshotResponse(counts(fields, 6));
     default:
       return readBirthMessage(fields);
   }

@@ -14,6 +14,8 @@ export const tags = {
   timeoutNow: 12,
   /** A vote request whose sender was told by the leader to campaign. */
   transferVoteRequest: 13,
+  snapshotChunk: 14,
+  snapshotResponse: 15,
   birthQuery: 32,
   birthPromise: 33,
   birthRefusal: 34,

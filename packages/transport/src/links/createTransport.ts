@@ -188,6 +188,7 @@ function frameParts(messages: readonly PeerMessage[]): readonly (readonly PeerMe
 const overheadBytes = 16;
 
 function roughBytes(message: PeerMessage): number {
+  if (message.kind === "snapshotChunk") return overheadBytes + message.data.length;
   if (message.kind !== "appendRequest") return overheadBytes;
   let bytes = overheadBytes;
   for (const entry of message.entries) bytes += entry.data.length + overheadBytes;

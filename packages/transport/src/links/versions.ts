@@ -11,15 +11,25 @@ export interface VersionRange {
   readonly max: number;
 }
 
-/** What this release speaks with other members. Version 2 added the transfer of leadership. */
-export const peerVersions: VersionRange = { min: 1, max: 2 };
+/** What this release speaks with other members. Version 2 added the transfer of leadership, 3 snapshots. */
+export const peerVersions: VersionRange = { min: 1, max: 3 };
 
 /**
  * The first version that knows the message. To a member of an older one it is not sent: a transfer to it, or with its
- * vote, comes to nothing, and is over after an election timeout.
+ * vote, comes to nothing, and is over after an election timeout. One that needs a snapshot gets it once it is upgraded.
  */
 export function versionOf(message: PeerMessage): number {
-  return message.kind === "timeoutNow" || (message.kind === "voteRequest" && message.transfer) ? 2 : 1;
+  switch (message.kind) {
+    case "snapshotChunk":
+    case "snapshotResponse":
+      return 3;
+    case "timeoutNow":
+      return 2;
+    case "voteRequest":
+      return message.transfer ? 2 : 1;
+    default:
+      return 1;
+  }
 }
 
 /** `1-3`, as it stands in a hello. */
