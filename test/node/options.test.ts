@@ -18,10 +18,21 @@ describe("raft options", () => {
     [{ heartbeatMs: 0 }, "heartbeatMs is 0"],
     [{ maxAppendBytes: 1.5 }, "maxAppendBytes is 1.5"],
     [{ maxInflightBytes: Number.NaN }, "maxInflightBytes is NaN"],
+    [{ snapshotEntries: 0 }, "snapshotEntries is 0"],
+    [
+      { compactionTailBytes: 200, maxCachedBytes: 100 },
+      "compactionTailBytes (200) must be at most maxCachedBytes (100)",
+    ],
+    [{ snapshotChunkBytes: 2 ** 21 }, "snapshotChunkBytes (2097152) must be at most 1048576"],
     [{ heartbeat: 50 } as object, "heartbeat is not an option"],
   ])("refuse %j", (options, sentence) => {
     expect(() => resolveRaftOptions(options)).toThrowError(QuorateError);
     expect(() => resolveRaftOptions(options)).toThrowError(sentence);
+  });
+
+  it("leave no tail where none is asked for, and none longer than what is in memory", () => {
+    expect(resolveRaftOptions({ compactionTailEntries: 0 }).compactionTailEntries).toBe(0);
+    expect(resolveRaftOptions({ maxCachedBytes: 100 }).compactionTailBytes).toBe(100);
   });
 
   it("take an undefined option as left out", () => {

@@ -35,7 +35,10 @@ export interface RaftOptions {
    * written over and over. Default 50; 0: at once.
    */
   readonly snapshotGrowthPercent?: number;
-  /** Entries before the newest snapshot that stay in the log for slow followers. Defaults 10,000 and 16 MiB. */
+  /**
+   * Entries before the newest snapshot that stay in the log for slow followers. Defaults 10,000, and 16 MiB or what
+   * `maxCachedBytes` allows.
+   */
   readonly compactionTailEntries?: number;
   readonly compactionTailBytes?: number;
   /** Content in one message of a snapshot that is sent. Default 256 KiB. */
@@ -76,7 +79,11 @@ const defaults: ResolvedRaftOptions = {
 
 /** Rejects with `INVALID_OPTIONS`, naming the option and the numbers. */
 export function resolveRaftOptions(options: RaftOptions = {}): ResolvedRaftOptions {
-  const resolved = { ...defaults, ...withoutUndefined(options) };
+  const given = withoutUndefined(options);
+  const resolved = { ...defaults, ...given };
+  if (given.compactionTailBytes === undefined) {
+    resolved.compactionTailBytes = Math.min(defaults.compactionTailBytes, resolved.maxCachedBytes);
+  }
   for (const [name, value] of Object.entries(resolved)) {
     if (!(name in defaults))
       throw invalid(`${name} is not an option; known are ${Object.keys(defaults).join(", ")}`);
