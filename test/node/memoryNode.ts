@@ -5,6 +5,7 @@ import {
   type LogStore,
   type Network,
   type RaftNode,
+  type RaftOptions,
   type Random,
   startNode,
   systemClock,
@@ -32,6 +33,7 @@ export async function runNode(
   log: LogStore,
   names: readonly string[],
   joins?: string,
+  options: RaftOptions = {},
 ): Promise<Running> {
   const { nodeId } = log.identity;
   const transport = createTransport({ network, clock, random });
@@ -55,6 +57,7 @@ export async function runNode(
     machine,
     clock,
     random,
+    options,
   });
   const stop = async (): Promise<void> => {
     await node.close();

@@ -58,6 +58,7 @@ function hello(facts: Partial<PeerHello>): PeerHello {
     boot: 3,
     sequence: 9,
     address: "ws://b",
+    priority: 1,
     ...facts,
   };
 }

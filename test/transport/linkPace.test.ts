@@ -44,6 +44,7 @@ describe("reconnecting", () => {
       boot: 1,
       sequence: 1,
       address: "ws://b:1",
+      priority: 1,
     };
     const channels: Channel[] = [];
     const listener = await at.network.listen("ws://b:1", () => ({
@@ -82,6 +83,7 @@ describe("reconnecting", () => {
       boot: 1,
       sequence: 1,
       address: "ws://b:1",
+      priority: 1,
     };
     const hellos: Hello[] = [];
     const listener = await at.network.listen("ws://b:1", (hello) => {
@@ -117,6 +119,7 @@ describe("a peer that takes less than it is sent", () => {
       boot: 1,
       sequence: 1,
       address: "ws://b:1",
+      priority: 1,
     };
     const network: Network = {
       dial: async () => ({

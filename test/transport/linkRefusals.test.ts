@@ -58,6 +58,7 @@ describe("a refusal", () => {
         boot: 1,
         sequence: 1,
         address: "ws://b:1",
+        priority: 1,
       }),
       () => undefined,
     );
@@ -74,6 +75,7 @@ describe("a refusal", () => {
     boot: 3,
     sequence: 4,
     address: "ws://z:1",
+    priority: 1,
   };
   const wrong: Record<string, [Hello, string, RegExp]> = {
     "an unknown protocol version": [
@@ -164,6 +166,7 @@ describe("a connection of a peer", () => {
       boot: 1,
       sequence: 1,
       address: "ws://b:1",
+      priority: 1,
     };
     const listener = await at.network.listen("ws://b:1", () => ({
       kind: "accept",

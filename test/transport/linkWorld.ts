@@ -61,6 +61,7 @@ export async function node(at: World, name: string, port = 1, incarnation = 1): 
     boot: 1,
     sequence: 10,
     address: `ws://${name}:${port}`,
+    priority: 1,
   };
   const unwanted = new Map<string, Refusal>();
   const side = nodeSide(

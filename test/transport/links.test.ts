@@ -106,6 +106,7 @@ describe("the addresses of a peer", () => {
       boot: 1,
       sequence: 1,
       address: "ws://x:1",
+      priority: 1,
     };
     let ends: string[] = [];
     const listener = await at.network.listen("ws://x:1", () => ({
@@ -213,6 +214,7 @@ describe("closing", () => {
         boot: 1,
         sequence: 1,
         address: "ws://a:1",
+        priority: 1,
       }),
       () => undefined,
     );

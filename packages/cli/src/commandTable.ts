@@ -36,6 +36,7 @@ export type OptionName =
   | "keys-only"
   | "layer"
   | "learner"
+  | "priority"
   | "limit"
   | "list"
   | "listen"
@@ -104,6 +105,7 @@ export const optionTable: Readonly<Record<OptionName, OptionSpec>> = {
   "no-table": flag("print plain lines on a terminal too"),
   nodes: taking("N", "1, 3 or 5 (default: as many as the data has, else 3); sim: 3, 5 (default) or 7"),
   peers: taking("LIST", "a=ws://host:port,b=… : every node of the cluster, this one too"),
+  priority: taking("N", "1 to 100, default 1: a leader hands over to a node of higher priority"),
   profile: taking("NAME", "what goes wrong; --list tells the names (default swarm)"),
   replay: taking("FILE", "run the schedule in FILE and print its trace"),
   "secret-file": taking("FILE", "file with the shared secret (default: the variable QUORATE_SECRET)"),
@@ -145,6 +147,7 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
       "peers",
       "join",
       "learner",
+      "priority",
       "data-dir",
       "config",
       "log-level",

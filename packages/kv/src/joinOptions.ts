@@ -7,6 +7,7 @@ import {
   type Clock,
   isNodeId,
   type Logger,
+  maxPriority,
   maxVoters,
   type Network,
   type NodeId,
@@ -49,6 +50,10 @@ export interface JoinOptions {
   readonly heartbeatMs?: number;
   /** Timeouts are drawn from [min, max). Default 150 to 300. */
   readonly electionTimeoutMs?: { readonly min: number; readonly max: number };
+  /** 1 to 100, default 1: a leader hands over to a node of higher priority that is there and keeps up. */
+  readonly priority?: number;
+  /** A leader whose own disk takes longer for a write hands over to a node that keeps more. Default 2,000. */
+  readonly diskStallMs?: number;
   /** How long a request of this object is tried, retries included. Default 5,000. */
   readonly requestTimeoutMs?: number;
   /** How long the cluster remembers this process when it falls silent. Default 15,000; from 4 election timeouts. */
@@ -85,7 +90,7 @@ export function resolveJoinOptions(options: JoinOptions): ResolvedJoin {
         "Give it one, or say memory: true in a test",
     );
   }
-  const raft = resolveTimes(options);
+  const raft = resolveRaft(options);
   const via = resolveVia(options);
   const node: NodeOptions = {
     id,
@@ -169,13 +174,16 @@ function resolveListen(
   return listen;
 }
 
-function resolveTimes(options: JoinOptions): NodeOptions["raft"] {
+function resolveRaft(options: JoinOptions): NodeOptions["raft"] {
   const { heartbeatMs = 50, electionTimeoutMs = { min: 150, max: 300 } } = options;
   const { min, max } = electionTimeoutMs;
+  const { priority = 1, diskStallMs = 2_000 } = options;
   for (const [name, value] of Object.entries({
     heartbeatMs,
     "electionTimeoutMs.min": min,
     "electionTimeoutMs.max": max,
+    priority,
+    diskStallMs,
   })) {
     if (!Number.isSafeInteger(value) || value < 1)
       throw invalid(`${name} is ${value}; it is a whole number from 1`);
@@ -192,7 +200,14 @@ function resolveTimes(options: JoinOptions): NodeOptions["raft"] {
         "heartbeat deposes a healthy leader",
     );
   }
-  return Object.freeze({ heartbeatMs, electionTimeoutMinMs: min, electionTimeoutMaxMs: max });
+  if (priority > maxPriority) throw invalid(`priority is ${priority}, and goes from 1 to ${maxPriority}`);
+  return Object.freeze({
+    heartbeatMs,
+    electionTimeoutMinMs: min,
+    electionTimeoutMaxMs: max,
+    priority,
+    diskStallMs,
+  });
 }
 
 function resolveClient(options: JoinOptions, electionTimeoutMaxMs: number): NodeOptions["client"] {

@@ -1,7 +1,7 @@
 /** @quorate/raft: a pure Raft core, the runtime that drives it, and the ports that it reaches the world through. */
 export * from "./core/index.ts";
 export { type ErrorCode, type ErrorFacts, errorCodes, type Outcome, QuorateError } from "./errors.ts";
-export type { RaftOptions } from "./node/options.ts";
+export { maxPriority, type RaftOptions } from "./node/options.ts";
 export type {
   Applied,
   ChangeOptions,

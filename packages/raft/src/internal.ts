@@ -6,4 +6,5 @@ export { CoreDriver, type CoreObserver } from "./node/coreDriver.ts";
 export { MembershipWaiters } from "./node/membershipWaiters.ts";
 export { coreOptions, resolveRaftOptions } from "./node/options.ts";
 export { PeerRegistry } from "./node/peerRegistry.ts";
+export { Preference } from "./node/preference.ts";
 export { Waiters } from "./node/waiters.ts";

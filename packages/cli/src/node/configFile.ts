@@ -3,6 +3,7 @@
  * Paths in it are relative to the file, so that a node starts the same from any directory.
  */
 import { dirname, resolve } from "node:path";
+import { maxPriority } from "@quorate/raft";
 import * as v from "valibot";
 import { checkAddress, readOptionFile } from "../optionValues.ts";
 import { UsageError } from "../usageError.ts";
@@ -23,6 +24,7 @@ export interface ConfigFile {
   readonly insecure?: boolean | undefined;
   readonly electionTimeoutMs?: { readonly min: number; readonly max: number } | undefined;
   readonly heartbeatMs?: number | undefined;
+  readonly priority?: number | undefined;
 }
 
 const text = (what: string) => v.pipe(v.string(`must be ${what}`), v.minLength(1, `must be ${what}`));
@@ -74,6 +76,14 @@ const fields = v.strictObject(
       v.strictObject({ min: milliseconds, max: milliseconds }, wrongObject("an object with min and max")),
     ),
     heartbeatMs: v.optional(milliseconds),
+    priority: v.optional(
+      v.pipe(
+        v.number("must be a number"),
+        v.integer("must be a whole number"),
+        v.minValue(1, "must be at least 1"),
+        v.maxValue(maxPriority, `must be at most ${maxPriority}`),
+      ),
+    ),
   },
   wrongObject("an object"),
 );

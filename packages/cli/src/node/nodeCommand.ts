@@ -83,7 +83,7 @@ function stopRequested(link: SupervisorLink | undefined): Promise<Ending> {
 
 async function openNode(options: NodeOptions, logger: NodeLogger): Promise<NodeCluster> {
   const { id, listen, peers, via, learner, dataDir, secret, tls, insecure } = options;
-  const { electionTimeoutMs, heartbeatMs } = options;
+  const { electionTimeoutMs, heartbeatMs, priority } = options;
   const { join } = await import("@quorate/kv");
   return join({
     id,
@@ -97,6 +97,7 @@ async function openNode(options: NodeOptions, logger: NodeLogger): Promise<NodeC
     ...(tls === undefined ? {} : { tls }),
     ...(electionTimeoutMs === undefined ? {} : { electionTimeoutMs }),
     ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
+    ...(priority === undefined ? {} : { priority }),
   });
 }
 

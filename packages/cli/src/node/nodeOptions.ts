@@ -3,9 +3,11 @@
  * object. Contradictions are refused here in the command's own words; what the library checks is left to it.
  */
 import { resolve } from "node:path";
+import { maxPriority } from "@quorate/raft";
 import type { GivenOptions } from "../arguments.ts";
 import {
   checkAddress,
+  integerOption,
   parseEndpoints,
   parsePeers,
   readOptionFile,
@@ -38,6 +40,7 @@ export interface NodeOptions {
   readonly insecure: boolean;
   readonly electionTimeoutMs: { readonly min: number; readonly max: number } | undefined;
   readonly heartbeatMs: number | undefined;
+  readonly priority: number | undefined;
 }
 
 export async function nodeOptions(
@@ -73,6 +76,7 @@ export async function nodeOptions(
     insecure: given.insecure === true || file.insecure === true,
     electionTimeoutMs: file.electionTimeoutMs,
     heartbeatMs: file.heartbeatMs,
+    priority: integerOption(given, "priority", { from: 1, to: maxPriority }) ?? file.priority,
   });
 }
 

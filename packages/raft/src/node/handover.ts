@@ -8,6 +8,7 @@ import { configurationOf, type MemberId, nodeIdOf, type RaftState } from "../cor
 import { QuorateError } from "../errors.ts";
 import type { Clock } from "../ports/index.ts";
 import type { CoreDriver } from "./coreDriver.ts";
+import { Preference } from "./preference.ts";
 import type { NodeEvent, Succession, TransferOptions } from "./raftNode.ts";
 import type { Waiters } from "./waiters.ts";
 
@@ -17,16 +18,30 @@ export interface HandoverPorts {
   readonly waiters: Waiters<unknown>;
   readonly clock: Clock;
   readonly electionTimeoutMaxMs: number;
-  isLinked(peer: MemberId): boolean;
+  readonly priority: number;
+  /** What a linked peer has shown; undefined where no link stands. */
+  priorityOf(peer: MemberId): number | undefined;
   observe(listener: (event: NodeEvent) => void): () => void;
 }
 
 export class Handover {
   readonly #ports: HandoverPorts;
+  readonly #preference: Preference;
   #retiring: Promise<void> | undefined;
 
   constructor(ports: HandoverPorts) {
     this.#ports = ports;
+    this.#preference = new Preference({
+      clock: ports.clock,
+      priority: ports.priority,
+      priorityOf: (peer) => ports.priorityOf(peer),
+      state: () => this.#stateOf(ports.driver()),
+      transfer: (target) => this.transfer({ target: nodeIdOf(target) }),
+    });
+  }
+
+  #stateOf(driver: CoreDriver<unknown> | QuorateError): RaftState | undefined {
+    return driver instanceof QuorateError || this.#retiring !== undefined ? undefined : driver.state;
   }
 
   async transfer({ target, signal }: TransferOptions): Promise<Succession> {
@@ -67,7 +82,7 @@ export class Handover {
 
   #hasSuccessor({ role, log }: RaftState): boolean {
     if (role !== "leader") return false;
-    return configurationOf(log).voters.some(({ id }) => this.#ports.isLinked(id));
+    return configurationOf(log).voters.some(({ id }) => this.#ports.priorityOf(id) !== undefined);
   }
 
   /** The office is given up; the one who has it now makes itself known within milliseconds. */
@@ -101,6 +116,16 @@ export class Handover {
     const { clock, electionTimeoutMaxMs, waiters } = this.#ports;
     if (leader !== undefined) waiters.successorKnown();
     else if (waiters.awaitsSuccessor) clock.after(electionTimeoutMaxMs, () => waiters.successorKnown());
+    this.#preference.look();
+  }
+
+  peerLinked(): void {
+    this.#preference.look();
+  }
+
+  /** The node ends. */
+  stop(): void {
+    this.#preference.stop();
   }
 }
 

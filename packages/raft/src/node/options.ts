@@ -49,11 +49,18 @@ export interface RaftOptions {
   readonly diskStallMs?: number;
   /** The largest command that `propose` takes. Default 2 MiB. */
   readonly maxCommandBytes?: number;
+  /**
+   * 1 to 100, default 1: a leader hands over to a voter of higher priority that is there and keeps up. Who is elected
+   * does not hang on it.
+   */
+  readonly priority?: number;
 }
 
 export type ResolvedRaftOptions = Readonly<Required<RaftOptions>>;
 
 const MiB = 1_048_576;
+/** The highest priority of a node; 1 is the lowest. */
+export const maxPriority = 100;
 
 const defaults: ResolvedRaftOptions = {
   heartbeatMs: 50,
@@ -75,6 +82,7 @@ const defaults: ResolvedRaftOptions = {
   maxSnapshotBytesPerSecond: 64 * MiB,
   diskStallMs: 2_000,
   maxCommandBytes: 2 * MiB,
+  priority: 1,
 };
 
 /** Rejects with `INVALID_OPTIONS`, naming the option and the numbers. */
@@ -103,7 +111,8 @@ const mayBeZero: ReadonlySet<string> = new Set<keyof RaftOptions>([
 ]);
 
 function refuseContradictions(resolved: ResolvedRaftOptions): void {
-  const { heartbeatMs, electionTimeoutMinMs, electionTimeoutMaxMs } = resolved;
+  const { heartbeatMs, electionTimeoutMinMs, electionTimeoutMaxMs, priority } = resolved;
+  if (priority > maxPriority) throw invalid(`priority is ${priority}, and goes from 1 to ${maxPriority}`);
   if (electionTimeoutMinMs >= electionTimeoutMaxMs) {
     throw invalid(
       `electionTimeoutMinMs (${electionTimeoutMinMs}) must be below electionTimeoutMaxMs (${electionTimeoutMaxMs}): ` +
@@ -135,7 +144,8 @@ export function coreOptions(
   self: CoreOptions["self"],
   seed: number,
 ): CoreOptions {
-  const { maxCommandBytes, snapshotEntries, snapshotBytes, snapshotGrowthPercent, ...rest } = options;
+  const { maxCommandBytes, snapshotEntries, snapshotBytes, snapshotGrowthPercent, priority, ...rest } =
+    options;
   return Object.freeze({ ...rest, self, seed });
 }
 

@@ -146,6 +146,11 @@ export class PeerRegistry {
     return this.#linked.has(peer);
   }
 
+  /** Undefined where no link to it stands. */
+  priorityOf(peer: MemberId): number | undefined {
+    return this.#linked.has(peer) ? this.#hellos.get(peer)?.priority : undefined;
+  }
+
   /** A link made before either side was born does not outlive the founding of two clusters. */
   isOfOtherCluster(peer: MemberId): boolean {
     const { standing } = this.#log;

@@ -100,7 +100,8 @@ export class RunningNode<Result> implements RaftNode<Result> {
       waiters: this.#waiters,
       clock: options.clock,
       electionTimeoutMaxMs: options.resolved.electionTimeoutMaxMs,
-      isLinked: (peer) => this.#peers.isLinked(peer),
+      priority: options.resolved.priority,
+      priorityOf: (peer) => this.#peers.priorityOf(peer),
       observe: (listener) => this.observe(listener),
     });
     this.#birth = new BirthProcess({
@@ -219,6 +220,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
       boot: log.boot,
       sequence: log.sequence,
       address,
+      priority: this.#options.resolved.priority,
     };
   }
 
@@ -249,6 +251,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
   #linked(peer: PeerHello): void {
     this.#peers.linked(peer);
     this.#birth.linked(peer.member, peer.clusterId);
+    this.#handover.peerLinked();
     this.#arrangeRepeat();
     this.#emit({ kind: "peerLinked", peer: nodeIdOf(peer.member) });
   }
@@ -385,6 +388,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
   async #shutDown(reason: QuorateError | undefined): Promise<void> {
     const { log, transport } = this.#options;
     this.#driver?.stop();
+    this.#handover.stop();
     this.#cancelRepeat?.();
     const why = reason === undefined ? "This node was closed." : `This node stopped: ${reason.message}`;
     const closed = (outcome: Outcome): QuorateError =>

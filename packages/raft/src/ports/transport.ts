@@ -19,6 +19,8 @@ export interface PeerHello {
   readonly sequence: number;
   /** Where it says that it can be reached. */
   readonly address: string;
+  /** How much it is preferred as the leader; see `RaftOptions.priority`. */
+  readonly priority: number;
 }
 
 /** A node to keep a link to, and where it may be found; an address is tried only as long as the right node answers. */

@@ -2,14 +2,16 @@
  * What members show each other when a link is made, as the fields of a hello:
  *
  *     role=peer  protocol=1-1  cluster=9f86…  node=a  incarnation=d081884c7d659a2f  start=60b725f10c9c85c7
- *     boot=4  sequence=1207  address=ws://10.0.0.1:7101  to=b
+ *     boot=4  sequence=1207  address=ws://10.0.0.1:7101  priority=10  to=b
  *
- * `cluster` is missing while the node is unborn; `to` is only in the dialler's: whom it means to reach.
+ * `cluster` is missing while the node is unborn; `to` is only in the dialler's: whom it means to reach. A release that
+ * knows no priorities shows none: it has the lowest, 1.
  */
 import {
   type Hello,
   incarnationOf,
   isIncarnation,
+  maxPriority,
   memberId,
   type NodeId,
   nodeIdOf,
@@ -32,6 +34,7 @@ export function writePeerHello(peer: PeerHello, to?: NodeId): Hello {
     boot: String(peer.boot),
     sequence: String(peer.sequence),
     address: peer.address,
+    priority: String(peer.priority),
     ...(to === undefined ? {} : { to }),
   };
 }
@@ -49,7 +52,19 @@ export function readPeerHello(hello: Hello): PeerHello | string {
   if (boot === undefined) return fault("boot", hello.boot);
   const sequence = readCount(hello.sequence);
   if (sequence === undefined) return fault("sequence", hello.sequence);
-  return { member: memberId(node, incarnation), clusterId: cluster, start, boot, sequence, address };
+  const priority = readCount(hello.priority ?? "1");
+  if (priority === undefined || priority < 1 || priority > maxPriority) {
+    return fault("priority", hello.priority);
+  }
+  return {
+    member: memberId(node, incarnation),
+    clusterId: cluster,
+    start,
+    boot,
+    sequence,
+    address,
+    priority,
+  };
 }
 
 function fault(field: string, value: string | undefined): string {
