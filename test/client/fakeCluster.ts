@@ -14,8 +14,11 @@ import { decodeProposal, type Request, type RequestBody, type ResponseBody } fro
 import {
   applyEntry,
   createStore,
+  getLease,
   getPair,
   isAlive,
+  leaseSetOf,
+  listLeases,
   listPairs,
   revision,
   type StoreState,
@@ -168,6 +171,20 @@ export class FakeCluster {
       case "changeMembers":
       case "joinCluster":
         return leads ? this.onMembers(body) : this.notLeader();
+      case "renew":
+      case "awaitSession": {
+        const set = leaseSetOf(this.store, body.session);
+        return leads ? { kind: "sessionState", alive: set !== undefined, set } : this.notLeader();
+      }
+      case "getLease":
+      case "awaitLease":
+        return { kind: "lease", lease: getLease(this.store, body.name), revision: revision(this.store) };
+      case "listLeases":
+        return {
+          kind: "leases",
+          ...listLeases(this.store, body.range, body.limit),
+          revision: revision(this.store),
+        };
     }
   }
 

@@ -2,6 +2,7 @@
 import { type CommandResult, sessionWindow } from "@quorate/client/protocol";
 import {
   applyEntry,
+  createSession,
   createStore,
   hashState,
   restoreContent,
@@ -12,6 +13,7 @@ import {
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { histories } from "./histories.ts";
+import { leaseHistories } from "./leaseHistories.ts";
 import { createLog, put, remove, replay } from "./log.ts";
 
 function contentOf(state: StoreState, frameBytes?: number): Uint8Array {
@@ -37,13 +39,20 @@ const answersOfEachKind: readonly CommandResult[] = [
   { kind: "malformed", reason: "grün 🟢 and a lone \ud800" },
   { kind: "refused", reason: "" },
   { kind: "nothing" },
+  { kind: "leaseGranted", term: 3 },
+  { kind: "leaseQueued", ahead: 0 },
+  { kind: "leaseUnavailable", at: 1, term: 0, holder: "" },
+  { kind: "leaseDone", term: 3 },
+  { kind: "leaseNotHeld", term: 0 },
+  { kind: "acquireCancelled" },
+  { kind: "staleFence", term: 4 },
 ];
 
 describe("a snapshot of the store", () => {
   it("restores any state to one of the same digest that goes on the same way, however it is cut", () => {
     fc.assert(
       fc.property(
-        histories,
+        fc.oneof(histories, leaseHistories),
         fc.nat(),
         fc.integer({ min: 1, max: 200 }),
         fc.integer({ min: 1, max: 97 }),
@@ -57,16 +66,21 @@ describe("a snapshot of the store", () => {
           }
           expect(hashState(restored)).toBe(hashState(state));
           expect(restored.pairs.checkValid()).toBeUndefined();
+          expect(restored.idleLeases.toArray()).toEqual(state.idleLeases.toArray());
+          for (const [id, session] of state.sessions.entries()) {
+            const { generation: _, ...rest } = session;
+            expect(restored.sessions.get(id)).toMatchObject(rest);
+          }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 600 },
     );
   });
 
   it("keeps every kind of answer as it was", () => {
     const state = createStore();
     const answers = new Map(answersOfEachKind.map((answer, at) => [at + 1, answer]));
-    state.sessions.set(7, { generation: 0, ttlMs: 5_000, ackedBelow: 1, answers });
+    state.sessions.set(7, { ...createSession(5_000, 0), answers });
     const restored = restoredFrom(contentOf(state));
     expect(restored.sessions.get(7)?.answers).toEqual(answers);
   });
@@ -126,7 +140,7 @@ describe("a snapshot of the store", () => {
 describe("a view", () => {
   it("stays as it was while the machine goes on, with pairs, sessions and answers", () => {
     fc.assert(
-      fc.property(histories, fc.nat(), fc.nat(), ({ entries }, first, second) => {
+      fc.property(fc.oneof(histories, leaseHistories), fc.nat(), fc.nat(), ({ entries }, first, second) => {
         const state = createStore();
         const cuts = [first, second].map((cut) => cut % (entries.length + 1)).sort((a, b) => a - b);
         const views: { view: StoreState; digest: string }[] = [];

@@ -3,6 +3,7 @@ import { type Command, type CommandResult, type Proposal, sessionWindow } from "
 import {
   type AppliedEntry,
   applyEntry,
+  createSession,
   createStore,
   hashState,
   listPairs,
@@ -37,6 +38,7 @@ function runInModel(model: Model, entry: AppliedEntry, command: Command): Comman
   if (command.kind === "closeSession" || command.kind === "expireSession") {
     return { kind: "sessionClosed", existed: model.sessions.delete(command.session) };
   }
+  if (command.kind !== "put" && command.kind !== "delete") throw new Error(`not drawn: ${command.kind}`);
   const { key, condition } = command;
   const pair = model.pairs.get(key);
   const mod = pair === undefined ? 0 : pair.mod;
@@ -130,9 +132,7 @@ describe("the machine", () => {
       const pair = { createRevision: 1, modRevision: 2, version: 2, format: "text" } as const;
       state.pairs.set("k", { ...pair, key: "k", value: Uint8Array.of(1, 2) });
       state.sessions.set(3, {
-        generation: 0,
-        ttlMs: 5_000,
-        ackedBelow: 1,
+        ...createSession(5_000, 0),
         answers: new Map([[1, { kind: "put", revision: 2 }]]),
       });
       change(state);
@@ -159,6 +159,7 @@ describe("the machine", () => {
         { modRevision: 1 },
         { version: 1 },
         { version: 2 ** 32 + 2 },
+        { session: 3 },
       ].map((part) => (state: ReturnType<typeof createStore>) => {
         state.pairs.set("k", { ...pair, ...part } as never);
       }),
@@ -175,13 +176,11 @@ describe("the machine", () => {
         { answers: new Map([[2, { kind: "put", revision: 2 }]]) },
         { answers: new Map([[1, { kind: "put", revision: 3 }]]) },
         { answers: new Map([[1, { kind: "conflict", modRevision: 2 }]]) },
+        { renewals: 1 },
+        { silentMs: 2_000 },
+        { version: 2 },
       ].map((part) => (state: ReturnType<typeof createStore>) => {
-        state.sessions.set(3, {
-          ttlMs: 5_000,
-          ackedBelow: 1,
-          answers: state.sessions.get(3)?.answers,
-          ...part,
-        } as never);
+        state.sessions.set(3, { ...state.sessions.get(3), ...part } as never);
       }),
     ];
     expect(new Set(changes.map(build)).size).toBe(changes.length);

@@ -7,6 +7,13 @@ import type {
   Failure,
   Format,
   KeyRange,
+  LeaderCommand,
+  LeaseAt,
+  LeaseCommand,
+  LeaseReport,
+  LeaseRequest,
+  LeaseResult,
+  LeaseSet,
   MembershipChange,
   MembershipReport,
   Origin,
@@ -41,15 +48,88 @@ export const conditions: fc.Arbitrary<Condition> = fc.oneof(
   fc.record({ kind: fc.constant("revision" as const), revision: naturals }),
 );
 
-export const commands: fc.Arbitrary<Command> = fc.oneof(
+const names = byteStrings(1, 12);
+const leasesAt: fc.Arbitrary<LeaseAt> = fc.record({ name: names, term: counts });
+const sessionsAt = fc.array(fc.record({ session: counts, renewals: naturals }), {
+  minLength: 1,
+  maxLength: 4,
+});
+
+const leaseCommands: fc.Arbitrary<LeaderCommand | LeaseCommand> = fc.oneof(
   fc.record({
-    kind: fc.constant("put" as const),
-    key: keys,
-    value: values,
-    format: formats,
-    condition: conditions,
+    kind: fc.constantFrom("expireSessions" as const, "markSilence" as const),
+    office: counts,
+    sessions: sessionsAt,
   }),
-  fc.record({ kind: fc.constant("delete" as const), key: keys, condition: conditions }),
+  fc.record({
+    kind: fc.constant("renewSessions" as const),
+    sessions: fc.array(counts, { minLength: 1, maxLength: 4 }),
+  }),
+  fc.record({
+    kind: fc.constant("leasesDue" as const),
+    office: counts,
+    due: fc.array(
+      fc.record({
+        what: fc.constantFrom("passOn" as const, "revoke" as const, "finish" as const, "endDelay" as const),
+        name: names,
+        term: counts,
+      }),
+      { minLength: 1, maxLength: 4 },
+    ),
+  }),
+  fc.record({
+    kind: fc.constant("acquireLease" as const),
+    names: fc.uniqueArray(names, { minLength: 1, maxLength: 4 }),
+    wait: fc.boolean(),
+    priority: fc.integer(),
+    asksHandover: fc.boolean(),
+    holder: byteStrings(0, 12),
+    data: values,
+    format: formats,
+    lockDelayMs: fc.nat(3_600_000),
+  }),
+  fc.record({ kind: fc.constant("cancelAcquire" as const), sequence: counts }),
+  fc.record({
+    kind: fc.constantFrom("claimLease" as const, "releaseLease" as const),
+    lease: leasesAt,
+  }),
+  fc.record({
+    kind: fc.constant("describeLease" as const),
+    lease: leasesAt,
+    data: values,
+    format: formats,
+  }),
+  fc.record({
+    kind: fc.constant("breakLease" as const),
+    name: names,
+    afterMs: fc.nat(86_400_000),
+    force: fc.boolean(),
+  }),
+  fc.record({ kind: fc.constant("requestHandover" as const), name: names }),
+);
+
+/** Left out where there is none, as the decoder does. */
+const fences = fc.option(leasesAt, { nil: undefined });
+function fenced<Write extends object>(write: fc.Arbitrary<Write>): fc.Arbitrary<Write & { fence?: LeaseAt }> {
+  return fc
+    .tuple(write, fences)
+    .map(([fields, fence]) => (fence === undefined ? fields : { ...fields, fence }));
+}
+
+export const commands: fc.Arbitrary<Command> = fc.oneof(
+  fenced(
+    fc
+      .record({
+        kind: fc.constant("put" as const),
+        key: keys,
+        value: values,
+        format: formats,
+        condition: conditions,
+      })
+      .chain((put) => fc.constantFrom(put, { ...put, attached: true as const })),
+  ),
+  fenced(fc.record({ kind: fc.constant("delete" as const), key: keys, condition: conditions })),
+  leaseCommands,
   fc.record({ kind: fc.constant("openSession" as const), ttlMs: fc.integer({ min: 1, max: 86_400_000 }) }),
   fc.record({ kind: fc.constant("closeSession" as const), session: counts }),
   fc.record({ kind: fc.constant("expireSession" as const), session: counts, term: counts }),
@@ -95,7 +175,24 @@ const memberships: fc.Arbitrary<MembershipReport> = fc.record({
   ),
 });
 
+const leaseRequests: fc.Arbitrary<LeaseRequest> = fc.oneof(
+  fc.record({
+    kind: fc.constantFrom("renew" as const, "awaitSession" as const),
+    session: counts,
+    version: naturals,
+  }),
+  fc.record({ kind: fc.constant("getLease" as const), name: names, consistency: consistencies }),
+  fc.record({ kind: fc.constant("awaitLease" as const), name: names, changed: naturals }),
+  fc.record({
+    kind: fc.constant("listLeases" as const),
+    range: ranges,
+    limit: fc.integer({ min: 1, max: 10_000 }),
+    consistency: consistencies,
+  }),
+);
+
 const requestBodies: fc.Arbitrary<RequestBody> = fc.oneof(
+  leaseRequests,
   fc.record({ kind: fc.constant("execute" as const), proposal: values }),
   fc.record({ kind: fc.constant("get" as const), key: keys, consistency: consistencies }),
   fc.record({
@@ -129,7 +226,21 @@ export const requests: fc.Arbitrary<Request> = fc.record({
   body: requestBodies,
 });
 
+const leaseResults: fc.Arbitrary<LeaseResult> = fc.oneof(
+  fc.record({ kind: fc.constantFrom("leaseGranted" as const, "leaseDone" as const), term: counts }),
+  fc.record({ kind: fc.constantFrom("leaseNotHeld" as const, "staleFence" as const), term: naturals }),
+  fc.record({ kind: fc.constant("leaseQueued" as const), ahead: naturals }),
+  fc.record({
+    kind: fc.constant("leaseUnavailable" as const),
+    at: fc.nat(31),
+    term: naturals,
+    holder: byteStrings(0, 12),
+  }),
+  fc.constant<LeaseResult>({ kind: "acquireCancelled" }),
+);
+
 export const results: fc.Arbitrary<CommandResult> = fc.oneof(
+  leaseResults,
   fc.record({ kind: fc.constant("put" as const), revision: counts }),
   fc.record({ kind: fc.constant("deleted" as const), revision: naturals, existed: fc.boolean() }),
   fc.record({ kind: fc.constant("conflict" as const), modRevision: naturals }),
@@ -146,13 +257,51 @@ export const results: fc.Arbitrary<CommandResult> = fc.oneof(
   }),
 );
 
-const pairs: fc.Arbitrary<StoredPair> = fc.record({
-  key: keys,
-  value: values,
+const pairs: fc.Arbitrary<StoredPair> = fc.record(
+  {
+    key: keys,
+    value: values,
+    format: formats,
+    createRevision: counts,
+    modRevision: counts,
+    version: counts,
+    session: counts,
+  },
+  { requiredKeys: ["key", "value", "format", "createRevision", "modRevision", "version"] },
+);
+
+const leaseReports: fc.Arbitrary<LeaseReport> = fc.record({
+  name: names,
+  state: fc.constantFrom(
+    "free" as const,
+    "granted" as const,
+    "held" as const,
+    "ending" as const,
+    "delayed" as const,
+  ),
+  term: naturals,
+  transitions: naturals,
+  changed: naturals,
+  session: naturals,
+  holder: byteStrings(0, 12),
+  data: values,
   format: formats,
-  createRevision: counts,
-  modRevision: counts,
-  version: counts,
+  handover: fc.boolean(),
+  waiting: naturals,
+});
+
+const leaseSets: fc.Arbitrary<LeaseSet> = fc.record({
+  version: naturals,
+  leases: fc.array(
+    fc.record({
+      sequence: counts,
+      term: naturals,
+      claimed: fc.boolean(),
+      ending: fc.constantFrom("none" as const, "revoked" as const),
+      handover: fc.boolean(),
+    }),
+    { maxLength: 4 },
+  ),
 });
 
 const failures: fc.Arbitrary<Failure> = fc.record({
@@ -186,6 +335,18 @@ const statuses: fc.Arbitrary<ReportedStatus> = fc.record({
 });
 
 const responseBodies: fc.Arbitrary<ResponseBody> = fc.oneof(
+  fc.record({
+    kind: fc.constant("sessionState" as const),
+    alive: fc.boolean(),
+    set: fc.option(leaseSets, { nil: undefined }),
+  }),
+  fc.record({ kind: fc.constant("lease" as const), lease: leaseReports, revision: naturals }),
+  fc.record({
+    kind: fc.constant("leases" as const),
+    leases: fc.array(leaseReports, { maxLength: 3 }),
+    more: fc.boolean(),
+    revision: naturals,
+  }),
   fc.record({ kind: fc.constant("members" as const), membership: memberships }),
   fc.record({ kind: fc.constant("executed" as const), result: results }),
   fc.record({

@@ -22,6 +22,48 @@ function put(key: string, value: Uint8Array): Proposal {
   };
 }
 
+/** One of each layout. */
+const numbers: readonly (readonly [Command, readonly number[]])[] = [
+  [{ kind: "delete", key: "k", condition: { kind: "absent" } }, [1, 1, 0, 1, 1, 107]],
+  [{ kind: "openSession", ttlMs: 1_200 }, [1, 2, 0, 0xb0, 0x09]],
+  [{ kind: "closeSession", session: 5 }, [1, 3, 0, 5]],
+  [{ kind: "expireSession", session: 5, term: 2 }, [1, 4, 0, 5, 2]],
+  [
+    { kind: "delete", key: "k", condition: { kind: "none" }, fence: { name: "x", term: 7 } },
+    [1, 6, 0, 1, 120, 7, 0, 1, 107],
+  ],
+  [{ kind: "expireSessions", office: 2, sessions: [{ session: 5, renewals: 1 }] }, [1, 7, 0, 2, 1, 5, 1]],
+  [{ kind: "markSilence", office: 2, sessions: [{ session: 5, renewals: 0 }] }, [1, 8, 0, 2, 1, 5, 0]],
+  [{ kind: "renewSessions", sessions: [5, 6] }, [1, 9, 0, 2, 5, 6]],
+  [
+    { kind: "leasesDue", office: 2, due: [{ what: "finish", name: "x", term: 7 }] },
+    [1, 10, 0, 2, 1, 2, 1, 120, 7],
+  ],
+  [
+    {
+      kind: "acquireLease",
+      names: ["x", "y"],
+      wait: true,
+      priority: -3,
+      asksHandover: true,
+      holder: "me",
+      format: "text",
+      data: Uint8Array.of(9),
+      lockDelayMs: 500,
+    },
+    [1, 11, 0, 3, 2, 1, 120, 1, 121, 5, 2, 109, 101, 1, 1, 9, 0xf4, 0x03],
+  ],
+  [{ kind: "cancelAcquire", sequence: 4 }, [1, 12, 0, 4]],
+  [{ kind: "claimLease", lease: { name: "x", term: 7 } }, [1, 13, 0, 1, 120, 7]],
+  [{ kind: "releaseLease", lease: { name: "x", term: 7 } }, [1, 14, 0, 1, 120, 7]],
+  [
+    { kind: "describeLease", lease: { name: "x", term: 7 }, format: "json", data: Uint8Array.of(9) },
+    [1, 15, 0, 1, 120, 7, 2, 1, 9],
+  ],
+  [{ kind: "breakLease", name: "x", afterMs: 5, force: true }, [1, 16, 0, 1, 5, 1, 120]],
+  [{ kind: "requestHandover", name: "x" }, [1, 17, 0, 1, 120]],
+];
+
 function reasonFor(bytes: readonly number[]): string {
   const decoded = decodeProposal(Uint8Array.from(bytes));
   return decoded.kind === "malformed" ? decoded.reason : "none";
@@ -113,12 +155,6 @@ describe("an encoded proposal", () => {
       9,
       8,
     ]);
-    const numbers: readonly (readonly [Command, readonly number[]])[] = [
-      [{ kind: "delete", key: "k", condition: { kind: "absent" } }, [1, 1, 0, 1, 1, 107]],
-      [{ kind: "openSession", ttlMs: 1_200 }, [1, 2, 0, 0xb0, 0x09]],
-      [{ kind: "closeSession", session: 5 }, [1, 3, 0, 5]],
-      [{ kind: "expireSession", session: 5, term: 2 }, [1, 4, 0, 5, 2]],
-    ];
     for (const [command, bytes] of numbers) {
       expect([...encodeProposal({ origin: anonymous, command })]).toEqual(bytes);
     }
@@ -127,7 +163,7 @@ describe("an encoded proposal", () => {
   it.each([
     ["nothing", [], "The command is malformed: it ends before its version."],
     ["another version", [2, 3, 0, 5], "its version is 2, not 1"],
-    ["an unknown command", [1, 9, 0, 5], "its command is unknown"],
+    ["an unknown command", [1, 99, 0, 5], "its command is unknown"],
     ["an unknown origin", [1, 3, 2, 5], "its origin is unknown"],
     ["a longer varint than needed", [1, 3, 0, 0x85, 0], "its session is not of the fewest bytes"],
     [
@@ -145,6 +181,13 @@ describe("an encoded proposal", () => {
       "longer than 4096 bytes",
     ],
     ["trailing bytes", [1, 3, 0, 5, 0], "it has bytes after its end"],
+    ["flags that nobody knows", [1, 5, 0, 4, 0, 0, 1, 97, 0], "its flags are unknown"],
+    ["no flags where there are some", [1, 5, 0, 0, 0, 0, 1, 97, 0], "its flags are unknown"],
+    ["a term of 0", [1, 13, 0, 1, 120, 0], "its term is no integer from 1"],
+    ["a lease without a name", [1, 17, 0, 0], "its name is not 1 to 512 bytes"],
+    ["a lease named twice", [1, 11, 0, 0, 2, 1, 120, 1, 120, 0, 0, 0, 0, 0], "it names a lease twice"],
+    ["too many names", [1, 11, 0, 0, 33], "it has more than 32 names"],
+    ["an empty batch", [1, 9, 0, 0], "it has not 1 to 1024 items"],
     ["a TTL of 0", [1, 2, 0, 0], "its time to live is not from 1 to 86400000 milliseconds"],
   ])("of %s is refused with the reason", (_what, bytes, reason) => {
     expect(reasonFor(bytes)).toContain(reason);

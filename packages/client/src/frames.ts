@@ -4,6 +4,7 @@
  */
 import { frameTargetBytes, pack, unpack } from "@quorate/transport/links";
 import {
+  type LeaseReport,
   type Request,
   type RequestBody,
   type Response,
@@ -52,7 +53,14 @@ export function requestBytes(body: RequestBody): number {
     case "transfer":
     case "listMembers":
     case "joinCluster":
+    case "renew":
+    case "awaitSession":
       return overheadBytes;
+    case "getLease":
+    case "awaitLease":
+      return overheadBytes + body.name.length;
+    case "listLeases":
+      return overheadBytes + body.range.from.length + body.range.to.length;
     case "changeMembers":
       return overheadBytes * (1 + body.changes.length);
     default:
@@ -75,6 +83,15 @@ export function responseBytes(body: ResponseBody): number {
     }
     case "members":
       return overheadBytes * (1 + 2 * body.membership.members.length);
+    case "sessionState":
+      return overheadBytes + overheadBytes * (body.set?.leases.length ?? 0);
+    case "lease":
+      return overheadBytes + leaseBytes(body.lease);
+    case "leases": {
+      let bytes = overheadBytes;
+      for (const lease of body.leases) bytes += leaseBytes(lease);
+      return bytes;
+    }
     case "failed":
       return overheadBytes + body.failure.message.length;
     case "executed":
@@ -84,6 +101,10 @@ export function responseBytes(body: ResponseBody): number {
     default:
       return unreachable(body);
   }
+}
+
+function leaseBytes({ name, holder, data }: LeaseReport): number {
+  return 2 * overheadBytes + name.length + holder.length + data.length;
 }
 
 function split<T>(items: readonly T[], bytesOf: (item: T) => number): T[][] {

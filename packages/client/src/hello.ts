@@ -9,8 +9,11 @@ import type { RequestBody } from "./protocol/index.ts";
 /** The value of `role` in a client's hello. */
 export const clientRole = "client";
 
-/** The versions of the client protocol that this build speaks. Version 2 added transfers of leadership and members. */
-export const clientVersions: VersionRange = { min: 1, max: 2 };
+/**
+ * The versions of the client protocol that this build speaks. Version 2 added transfers of leadership and members,
+ * version 3 leases.
+ */
+export const clientVersions: VersionRange = { min: 1, max: 3 };
 
 const sinceVersion2: ReadonlySet<RequestBody["kind"]> = new Set([
   "transfer",
@@ -19,8 +22,17 @@ const sinceVersion2: ReadonlySet<RequestBody["kind"]> = new Set([
   "joinCluster",
 ]);
 
+const sinceVersion3: ReadonlySet<RequestBody["kind"]> = new Set([
+  "renew",
+  "awaitSession",
+  "getLease",
+  "awaitLease",
+  "listLeases",
+]);
+
 /** The first version that knows the request. */
 export function versionOfRequest(kind: RequestBody["kind"]): number {
+  if (sinceVersion3.has(kind)) return 3;
   return sinceVersion2.has(kind) ? 2 : 1;
 }
 

@@ -12,8 +12,36 @@ export function varintBytes(value: number): number {
   return length;
 }
 
+/** What bytes are written to: a buffer, or a count of how many there would be. */
+export interface ByteSink {
+  byte(value: number): void;
+  varint(value: number): void;
+  byteString(value: string): void;
+  run(value: Uint8Array): void;
+}
+
+export class ByteCounter implements ByteSink {
+  length = 0;
+
+  byte(): void {
+    this.length += 1;
+  }
+
+  varint(value: number): void {
+    this.length += varintBytes(value);
+  }
+
+  byteString(value: string): void {
+    this.length += varintBytes(value.length) + value.length;
+  }
+
+  run(value: Uint8Array): void {
+    this.length += varintBytes(value.length) + value.length;
+  }
+}
+
 /** Fills a buffer whose size was computed before. */
-export class ByteWriter {
+export class ByteWriter implements ByteSink {
   readonly bytes: Uint8Array;
   private at = 0;
 

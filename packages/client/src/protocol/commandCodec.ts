@@ -5,15 +5,47 @@
  * every node, and reads nothing but the bytes. A layout never changes its meaning: what is new gets a new command
  * number or a new version, since old entries stay in logs.
  */
-import { ByteReader, ByteWriter, varintBytes } from "./byteStreams.ts";
+import { ByteCounter, ByteReader, type ByteSink, ByteWriter, varintBytes } from "./byteStreams.ts";
 import type { Command, Condition, Format, Origin, Proposal } from "./commands.ts";
+import {
+  leaseAtProblem,
+  leaseCommandProblem,
+  readLeaseAt,
+  readLeaseCommand,
+  writeLeaseAt,
+  writeLeaseCommand,
+} from "./leaseCommandCodec.ts";
 import { isKey, isSessionTtl, maxKeyBytes, maxSessionTtlMs, maxValueBytes } from "./limits.ts";
 import { unreachable } from "./unreachable.ts";
 
 const version = 1;
 
 /** By their numbers on disk: only ever add at the end. */
-const commandKinds = ["put", "delete", "openSession", "closeSession", "expireSession"] as const;
+const layouts = [
+  "put",
+  "delete",
+  "openSession",
+  "closeSession",
+  "expireSession",
+  "guardedPut",
+  "guardedDelete",
+  "expireSessions",
+  "markSilence",
+  "renewSessions",
+  "leasesDue",
+  "acquireLease",
+  "cancelAcquire",
+  "claimLease",
+  "releaseLease",
+  "describeLease",
+  "breakLease",
+  "requestHandover",
+] as const;
+type Layout = (typeof layouts)[number];
+
+const isAttached = 1;
+const isFenced = 2;
+
 const formats: readonly Format[] = ["bytes", "text", "json"];
 
 const anonymous: Origin = { kind: "anonymous" };
@@ -32,7 +64,7 @@ export function encodeProposal(proposal: Proposal): Uint8Array {
   if (problem !== undefined) throw new RangeError(`A proposal cannot be encoded: ${problem}.`);
   const writer = new ByteWriter(2 + originBytes(origin) + commandBytes(command));
   writer.byte(version);
-  writer.byte(commandKinds.indexOf(command.kind));
+  writer.byte(layouts.indexOf(layoutOf(command)));
   writeOrigin(writer, origin);
   writeCommand(writer, command);
   return writer.bytes;
@@ -45,9 +77,9 @@ export function decodeProposal(
   const reader = new ByteReader(bytes);
   const foundVersion = reader.byte("version");
   if (foundVersion !== version) reader.fail(`its version is ${foundVersion}, not ${version}`);
-  const kind = commandKinds[reader.byte("command")];
+  const layout = layouts[reader.byte("command")];
   const origin = readOrigin(reader);
-  const command = kind === undefined ? undefined : readCommand(reader, kind);
+  const command = layout === undefined ? undefined : readCommand(reader, layout);
   if (command === undefined) reader.fail("its command is unknown");
   reader.end();
   if (reader.problem === undefined && command !== undefined) {
@@ -60,7 +92,20 @@ export function decodeProposal(
 
 /** The kind of an encoded proposal's command, by its second byte alone; the rest may still be malformed. */
 export function peekCommandKind(bytes: Uint8Array): Command["kind"] | undefined {
-  return bytes[0] === version ? commandKinds[bytes[1] ?? commandKinds.length] : undefined;
+  const layout = bytes[0] === version ? layouts[bytes[1] ?? layouts.length] : undefined;
+  if (layout === "guardedPut") return "put";
+  return layout === "guardedDelete" ? "delete" : layout;
+}
+
+/** Writes that nothing guards keep the layout that they had before there were leases. */
+function layoutOf(command: Command): Layout {
+  if (command.kind === "put") return guardFlags(command) === 0 ? "put" : "guardedPut";
+  if (command.kind === "delete") return command.fence === undefined ? "delete" : "guardedDelete";
+  return command.kind;
+}
+
+function guardFlags(command: Extract<Command, { kind: "put" }>): number {
+  return (command.attached === true ? isAttached : 0) + (command.fence === undefined ? 0 : isFenced);
 }
 
 function originBytes(origin: Origin): number {
@@ -89,84 +134,95 @@ function readOrigin(reader: ByteReader): Origin {
 }
 
 function commandBytes(command: Command): number {
+  const counter = new ByteCounter();
+  writeCommand(counter, command);
+  return counter.length;
+}
+
+function writeCommand(sink: ByteSink, command: Command): void {
   switch (command.kind) {
-    case "put":
-      return 1 + conditionBytes(command.condition) + runBytes(command.key) + runBytes(command.value);
-    case "delete":
-      return conditionBytes(command.condition) + runBytes(command.key);
-    case "openSession":
-      return varintBytes(command.ttlMs);
-    case "closeSession":
-      return varintBytes(command.session);
-    case "expireSession":
-      return varintBytes(command.session) + varintBytes(command.term);
-    default:
-      return unreachable(command);
-  }
-}
-
-function runBytes(run: { readonly length: number }): number {
-  return varintBytes(run.length) + run.length;
-}
-
-function writeCommand(writer: ByteWriter, command: Command): void {
-  switch (command.kind) {
-    case "put":
-      writer.byte(formats.indexOf(command.format));
-      writeCondition(writer, command.condition);
-      writer.byteString(command.key);
-      writer.run(command.value);
-      return;
-    case "delete":
-      writeCondition(writer, command.condition);
-      writer.byteString(command.key);
-      return;
-    case "openSession":
-      writer.varint(command.ttlMs);
-      return;
-    case "closeSession":
-      writer.varint(command.session);
-      return;
-    case "expireSession":
-      writer.varint(command.session);
-      writer.varint(command.term);
-      return;
-    default:
-      unreachable(command);
-  }
-}
-
-function readCommand(reader: ByteReader, kind: Command["kind"]): Command {
-  switch (kind) {
     case "put": {
-      const format = formats[reader.byte("format")];
-      if (format === undefined) reader.fail("its format is unknown");
+      const flags = guardFlags(command);
+      if (flags !== 0) sink.byte(flags);
+      if (command.fence !== undefined) writeLeaseAt(sink, command.fence);
+      sink.byte(formats.indexOf(command.format));
+      writeCondition(sink, command.condition);
+      sink.byteString(command.key);
+      sink.run(command.value);
+      return;
+    }
+    case "delete":
+      if (command.fence !== undefined) writeLeaseAt(sink, command.fence);
+      writeCondition(sink, command.condition);
+      sink.byteString(command.key);
+      return;
+    case "openSession":
+      sink.varint(command.ttlMs);
+      return;
+    case "closeSession":
+      sink.varint(command.session);
+      return;
+    case "expireSession":
+      sink.varint(command.session);
+      sink.varint(command.term);
+      return;
+    default:
+      writeLeaseCommand(sink, command);
+  }
+}
+
+function readCommand(reader: ByteReader, layout: Layout): Command {
+  switch (layout) {
+    case "put":
+      return readPut(reader);
+    case "guardedPut": {
+      const flags = reader.byte("flags");
+      if (flags < 1 || flags > (isAttached | isFenced)) reader.fail("its flags are unknown");
+      const fence = (flags & isFenced) === 0 ? undefined : readLeaseAt(reader);
       return {
-        kind,
-        format: format ?? "bytes",
-        condition: readCondition(reader),
-        key: reader.byteString("key", maxKeyBytes),
-        value: reader.run("value", maxValueBytes),
+        ...readPut(reader),
+        ...((flags & isAttached) === 0 ? {} : { attached: true }),
+        ...(fence === undefined ? {} : { fence }),
       };
     }
     case "delete":
-      return { kind, condition: readCondition(reader), key: reader.byteString("key", maxKeyBytes) };
+      return readDelete(reader);
+    case "guardedDelete": {
+      const fence = readLeaseAt(reader);
+      return { ...readDelete(reader), fence };
+    }
     case "openSession":
-      return { kind, ttlMs: reader.varint("time to live") };
+      return { kind: layout, ttlMs: reader.varint("time to live") };
     case "closeSession":
-      return { kind, session: reader.varint("session") };
+      return { kind: layout, session: reader.varint("session") };
     case "expireSession":
-      return { kind, session: reader.varint("session"), term: reader.varint("term") };
+      return { kind: layout, session: reader.varint("session"), term: reader.varint("term") };
     default:
-      return unreachable(kind);
+      return readLeaseCommand(reader, layout);
   }
 }
 
-function conditionBytes(condition: Condition): number {
-  return condition.kind === "revision" ? 1 + varintBytes(condition.revision) : 1;
+function readPut(reader: ByteReader): Extract<Command, { kind: "put" }> {
+  const format = formats[reader.byte("format")];
+  if (format === undefined) reader.fail("its format is unknown");
+  return {
+    kind: "put",
+    format: format ?? "bytes",
+    condition: readCondition(reader),
+    key: reader.byteString("key", maxKeyBytes),
+    value: reader.run("value", maxValueBytes),
+  };
 }
 
-function writeCondition(writer: ByteWriter, condition: Condition): void {
+function readDelete(reader: ByteReader): Extract<Command, { kind: "delete" }> {
+  return {
+    kind: "delete",
+    condition: readCondition(reader),
+    key: reader.byteString("key", maxKeyBytes),
+  };
+}
+
+function writeCondition(writer: ByteSink, condition: Condition): void {
   switch (condition.kind) {
     case "none":
       writer.byte(0);
@@ -196,9 +252,9 @@ function commandProblem(command: Command): string | undefined {
   switch (command.kind) {
     case "put":
       if (command.value.length > maxValueBytes) return `its value is longer than ${maxValueBytes} bytes`;
-      return keyProblem(command.key) ?? conditionProblem(command.condition);
+      return writeProblem(command);
     case "delete":
-      return keyProblem(command.key) ?? conditionProblem(command.condition);
+      return writeProblem(command);
     case "openSession":
       return isSessionTtl(command.ttlMs)
         ? undefined
@@ -208,8 +264,20 @@ function commandProblem(command: Command): string | undefined {
     case "expireSession":
       return countProblem("session", command.session) ?? countProblem("term", command.term);
     default:
-      return unreachable(command);
+      return leaseCommandProblem(command);
   }
+}
+
+function writeProblem({
+  key,
+  condition,
+  fence,
+}: Extract<Command, { kind: "put" | "delete" }>): string | undefined {
+  return (
+    keyProblem(key) ??
+    conditionProblem(condition) ??
+    (fence === undefined ? undefined : leaseAtProblem(fence))
+  );
 }
 
 function originProblem(origin: Origin): string | undefined {

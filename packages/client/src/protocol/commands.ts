@@ -5,6 +5,8 @@
  * (commandCodec.ts).
  */
 
+import type { LeaderCommand, LeaseAt, LeaseCommand, LeaseResult } from "./leaseCommands.ts";
+
 /** How a value's bytes are meant: raw bytes, UTF-8 text, or JSON in UTF-8. */
 export type Format = "bytes" | "text" | "json";
 
@@ -24,13 +26,24 @@ export type Command =
       readonly value: Uint8Array;
       readonly format: Format;
       readonly condition: Condition;
+      /** Attached to the session that puts it: it is deleted when that ends. */
+      readonly attached?: true;
+      readonly fence?: LeaseAt;
     }
-  | { readonly kind: "delete"; readonly key: ByteString; readonly condition: Condition }
+  | {
+      readonly kind: "delete";
+      readonly key: ByteString;
+      readonly condition: Condition;
+      readonly fence?: LeaseAt;
+    }
   /** The session's id is the index of this command's entry. */
   | { readonly kind: "openSession"; readonly ttlMs: number }
   | { readonly kind: "closeSession"; readonly session: number }
-  /** Proposed by the leader alone; takes effect only in an entry of `term`, the term it was proposed in. */
-  | { readonly kind: "expireSession"; readonly session: number; readonly term: number };
+  /** As leaders of version 0.1 wrote it; `term` is the term it was proposed in. Now: `expireSessions`. */
+  | { readonly kind: "expireSession"; readonly session: number; readonly term: number }
+  /** Proposed by the leader alone. */
+  | LeaderCommand
+  | LeaseCommand;
 
 /** Who sent a command. A command with a session is executed once, however often it arrives. */
 export type Origin =
@@ -70,4 +83,5 @@ export type CommandResult =
   /** A limit of the store is reached, and the command did nothing. Its sequence is used up like any other's. */
   | { readonly kind: "refused"; readonly reason: string }
   /** The answer to an entry that is no command (a leader's no-op, a configuration), or to an expiry out of date. */
-  | { readonly kind: "nothing" };
+  | { readonly kind: "nothing" }
+  | LeaseResult;

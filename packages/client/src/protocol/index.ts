@@ -3,6 +3,8 @@ export { ByteReader } from "./byteStreams.ts";
 export * from "./commandCodec.ts";
 export * from "./commands.ts";
 export * from "./failures.ts";
+export * from "./leaseCommands.ts";
+export type * from "./leases.ts";
 export * from "./limits.ts";
 export * from "./requestCodec.ts";
 export type * from "./requests.ts";

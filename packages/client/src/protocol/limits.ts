@@ -36,6 +36,27 @@ export const defaultSessionTtlMs = 15_000;
 /** Sessions alive at once in one store. */
 export const maxSessions = 100_000;
 
+/** Leases that the store knows: held, waited for, in their delay, or remembered for the count of their grants. */
+export const maxLeases = 200_000;
+/** Leases that nobody holds or waits for: above this, those are forgotten that have been so for the longest. */
+export const maxIdleLeases = 10_000;
+/** Names in one acquire. */
+export const maxNamesAtOnce = 32;
+/** Places in the queue of one name. */
+export const maxPlacesOfName = 10_000;
+/** Leases and places of one session. */
+export const maxAcquisitionsOfSession = 10_000;
+export const maxLeaseNameBytes = 512;
+export const maxHolderBytes = 256;
+export const maxLeaseDataBytes = 65_536;
+export const maxLockDelayMs = 3_600_000;
+/** How long a break may let its holder go on. */
+export const maxBreakAfterMs = 86_400_000;
+/** In absolute value. */
+export const maxPriority = 2_147_483_647;
+/** Sessions, or leases, in one command of the leader's. */
+export const maxBatchedItems = 1_024;
+
 /** The longest delay that timers of Node.js take. */
 export const maxRequestTimeoutMs = 2_147_483_647;
 

@@ -7,21 +7,24 @@
  * Keys travel as strings of one character a byte. ASCII keys, so nearly all of them, then cost neither a conversion
  * nor an extra byte; a byte from 0x80 costs two. Byte arrays would cost an object and a conversion for every key.
  */
+import type { ByteString } from "./commands.ts";
 import {
   maxEndpointChars,
   maxIdChars,
+  maxLeaseNameBytes,
   maxListLimit,
   maxRequestBytes,
   maxRequestTimeoutMs,
 } from "./limits.ts";
 import { changesFromWire, changeToWire } from "./membershipCodec.ts";
-import type { Consistency, Request, RequestBody } from "./requests.ts";
+import type { Consistency, LeaseRequest, Request, RequestBody } from "./requests.ts";
 import { unreachable } from "./unreachable.ts";
 import {
   copyOf,
   everyItem,
   isBoolean,
   isBytes,
+  isByteText,
   isInteger,
   isRangeBound,
   isText,
@@ -41,6 +44,11 @@ const bodyKinds = [
   "listMembers",
   "changeMembers",
   "joinCluster",
+  "renew",
+  "awaitSession",
+  "getLease",
+  "awaitLease",
+  "listLeases",
 ] as const;
 const consistencies: readonly Consistency[] = ["linearizable", "local"];
 
@@ -78,6 +86,17 @@ export function requestToWire(request: Request): unknown[] {
       return [id, timeoutMs, kind, body.changes.map(changeToWire), body.ifIndex];
     case "joinCluster":
       return [id, timeoutMs, kind, body.member, body.endpoint, body.votes];
+    case "renew":
+    case "awaitSession":
+      return [id, timeoutMs, kind, body.session, body.version];
+    case "getLease":
+      return [id, timeoutMs, kind, body.name, consistencies.indexOf(body.consistency)];
+    case "awaitLease":
+      return [id, timeoutMs, kind, body.name, body.changed];
+    case "listLeases": {
+      const { range, limit, consistency } = body;
+      return [id, timeoutMs, kind, range.from, range.to, limit, consistencies.indexOf(consistency)];
+    }
     default:
       return unreachable(body);
   }
@@ -136,8 +155,42 @@ function bodyFromWire(
       return isBoolean(votes) ? { kind, member, endpoint, votes } : undefined;
     }
     default:
+      return leaseRequestFromWire(kind, fields);
+  }
+}
+
+function leaseRequestFromWire(
+  kind: LeaseRequest["kind"],
+  fields: readonly unknown[],
+): LeaseRequest | undefined {
+  const [, , , first, second] = fields;
+  switch (kind) {
+    case "renew":
+    case "awaitSession":
+      if (!isTuple(fields, 5) || !isInteger(first, 1) || !isInteger(second, 0)) return undefined;
+      return { kind, session: first, version: second };
+    case "getLease": {
+      const consistency = wordAt(consistencies, second);
+      if (!isTuple(fields, 5) || !isLeaseName(first) || consistency === undefined) return undefined;
+      return { kind, name: first, consistency };
+    }
+    case "awaitLease":
+      if (!isTuple(fields, 5) || !isLeaseName(first) || !isInteger(second, 0)) return undefined;
+      return { kind, name: first, changed: second };
+    case "listLeases": {
+      const limit = fields[5];
+      const consistency = wordAt(consistencies, fields[6]);
+      if (!isTuple(fields, 7) || !isRangeBound(first) || !isRangeBound(second)) return undefined;
+      if (!isInteger(limit, 1, maxListLimit) || consistency === undefined) return undefined;
+      return { kind, range: { from: first, to: second }, limit, consistency };
+    }
+    default:
       return unreachable(kind);
   }
+}
+
+function isLeaseName(value: unknown): value is ByteString {
+  return isByteText(value, maxLeaseNameBytes) && value.length > 0;
 }
 
 function listFromWire(fields: readonly unknown[]): RequestBody | undefined {

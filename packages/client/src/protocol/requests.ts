@@ -2,6 +2,7 @@
  * What a client asks and what a server answers. Sent as positional arrays (requestCodec.ts), many in one frame.
  */
 import type { ByteString, CommandResult, Format } from "./commands.ts";
+import type { LeaseReport, LeaseSet } from "./leases.ts";
 
 export type Consistency = "linearizable" | "local";
 
@@ -48,6 +49,26 @@ export type RequestBody =
       readonly endpoint: string;
       /** Votes when it has caught up; otherwise it stays a learner. */
       readonly votes: boolean;
+    }
+  | LeaseRequest;
+
+/** About sessions and their leases. `version` and `changed` are what the asker has seen. */
+export type LeaseRequest =
+  /** A keep-alive that also tells the session's leases, where they are not as of `version`. Only the leader answers. */
+  | { readonly kind: "renew"; readonly session: number; readonly version: number }
+  /**
+   * Answered when the session's leases are not as of `version`, or the session has ended: at the latest when the
+   * request's time is over. Says what was so, not what is: only the leader answers, and asks nobody.
+   */
+  | { readonly kind: "awaitSession"; readonly session: number; readonly version: number }
+  | { readonly kind: "getLease"; readonly name: ByteString; readonly consistency: Consistency }
+  /** Answered when anything of the lease is not as of `changed`; otherwise as `awaitSession`. */
+  | { readonly kind: "awaitLease"; readonly name: ByteString; readonly changed: number }
+  | {
+      readonly kind: "listLeases";
+      readonly range: KeyRange;
+      readonly limit: number;
+      readonly consistency: Consistency;
     };
 
 /** `member` is a node id, or an id with its incarnation where one id names two members. */
@@ -71,6 +92,8 @@ export interface StoredPair {
   readonly createRevision: number;
   readonly modRevision: number;
   readonly version: number;
+  /** That it is attached to; left out where it is attached to none. */
+  readonly session?: number;
 }
 
 export interface ReportedMember {
@@ -145,7 +168,16 @@ export type ResponseBody =
   | { readonly kind: "failed"; readonly failure: Failure }
   | { readonly kind: "transferred"; readonly leader: string; readonly term: number }
   /** Answers all that asks about the members or changes them. */
-  | { readonly kind: "members"; readonly membership: MembershipReport };
+  | { readonly kind: "members"; readonly membership: MembershipReport }
+  /** `set` is left out where the asker has it already. */
+  | { readonly kind: "sessionState"; readonly alive: boolean; readonly set: LeaseSet | undefined }
+  | { readonly kind: "lease"; readonly lease: LeaseReport; readonly revision: number }
+  | {
+      readonly kind: "leases";
+      readonly leases: readonly LeaseReport[];
+      readonly more: boolean;
+      readonly revision: number;
+    };
 
 export interface Response {
   readonly id: number;

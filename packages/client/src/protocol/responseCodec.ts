@@ -5,6 +5,7 @@
  * are cut by the sender, so that a long complaint never makes a whole frame unreadable.
  */
 import type { Format } from "./commands.ts";
+import { leaseSetFromWire, leaseSetToWire, reportFromWire, reportToWire } from "./leaseCodec.ts";
 import {
   maxCodeChars,
   maxComplaints,
@@ -48,6 +49,9 @@ const bodyKinds = [
   "failed",
   "transferred",
   "members",
+  "sessionState",
+  "lease",
+  "leases",
 ] as const;
 const formats: readonly Format[] = ["bytes", "text", "json"];
 const outcomes: readonly Failure["outcome"][] = ["none", "unknown"];
@@ -84,6 +88,12 @@ export function responseToWire(response: Response): unknown[] {
       return [id, kind, body.leader, body.term];
     case "members":
       return [id, kind, membershipToWire(body.membership)];
+    case "sessionState":
+      return [id, kind, body.alive, leaseSetToWire(body.set)];
+    case "lease":
+      return [id, kind, reportToWire(body.lease), body.revision];
+    case "leases":
+      return [id, kind, body.leases.map(reportToWire), body.more, body.revision];
     default:
       return unreachable(body);
   }
@@ -139,6 +149,38 @@ function bodyFromWire(
       const membership = isTuple(fields, 3) ? membershipFromWire(fields[2]) : undefined;
       return membership === undefined ? undefined : { kind, membership };
     }
+    case "sessionState":
+    case "lease":
+    case "leases":
+      return leaseResponseFromWire(kind, fields);
+    default:
+      return unreachable(kind);
+  }
+}
+
+function leaseResponseFromWire(
+  kind: "sessionState" | "lease" | "leases",
+  fields: readonly unknown[],
+): ResponseBody | undefined {
+  const [, , first, second, third] = fields;
+  switch (kind) {
+    case "sessionState": {
+      const set = second === null ? undefined : leaseSetFromWire(second);
+      if (!isTuple(fields, 4) || !isBoolean(first) || (set === undefined && second !== null))
+        return undefined;
+      return { kind, alive: first, set };
+    }
+    case "lease": {
+      const lease = reportFromWire(first);
+      if (!isTuple(fields, 4) || lease === undefined || !isInteger(second, 0)) return undefined;
+      return { kind, lease, revision: second };
+    }
+    case "leases": {
+      const leases = everyItem(first, maxListLimit, reportFromWire);
+      if (!isTuple(fields, 5) || leases === undefined || !isBoolean(second) || !isInteger(third, 0))
+        return undefined;
+      return { kind, leases, more: second, revision: third };
+    }
     default:
       return unreachable(kind);
   }
@@ -152,16 +194,19 @@ function gotFromWire(item: unknown, revision: unknown): ResponseBody | undefined
 
 function pairToWire(pair: StoredPair): unknown[] {
   const { key, value, createRevision, modRevision, version } = pair;
-  return [key, value, formats.indexOf(pair.format), createRevision, modRevision, version];
+  const fields = [key, value, formats.indexOf(pair.format), createRevision, modRevision, version];
+  return pair.session === undefined ? fields : [...fields, pair.session];
 }
 
 function pairFromWire(value: unknown): StoredPair | undefined {
-  if (!isTuple(value, 6)) return undefined;
-  const [key, bytes, , createRevision, modRevision, version] = value;
+  if (!isTuple(value, 6) && !isTuple(value, 7)) return undefined;
+  const [key, bytes, , createRevision, modRevision, version, session] = value;
   const format = wordAt(formats, value[2]);
   if (!isWireKey(key) || !isBytes(bytes, maxValueBytes) || format === undefined) return undefined;
   if (!isInteger(createRevision, 1) || !isInteger(modRevision, 1) || !isInteger(version, 1)) return undefined;
-  return { key, value: copyOf(bytes), format, createRevision, modRevision, version };
+  const pair = { key, value: copyOf(bytes), format, createRevision, modRevision, version };
+  if (value.length === 6) return pair;
+  return isInteger(session, 1) ? { ...pair, session } : undefined;
 }
 
 function failureToWire(failure: Failure): unknown[] {

@@ -2,8 +2,8 @@
  * Results of commands as positional arrays, `[kind, ...fields]`, checked field by field (requestCodec.ts).
  */
 import type { CommandResult } from "./commands.ts";
+import { leaseResultFields, leaseResultFromWire } from "./leaseResultCodec.ts";
 import { maxMessageChars } from "./limits.ts";
-import { unreachable } from "./unreachable.ts";
 import { isBoolean, isInteger, isText, isTuple, wordAt } from "./wireFields.ts";
 
 /** By their numbers on the wire: only ever add at the end. */
@@ -19,6 +19,13 @@ const resultKinds = [
   "malformed",
   "refused",
   "nothing",
+  "leaseGranted",
+  "leaseQueued",
+  "leaseUnavailable",
+  "leaseDone",
+  "leaseNotHeld",
+  "acquireCancelled",
+  "staleFence",
 ] as const;
 
 export function resultToWire(result: CommandResult): unknown[] {
@@ -43,7 +50,7 @@ export function resultToWire(result: CommandResult): unknown[] {
     case "nothing":
       return [kind];
     default:
-      return unreachable(result);
+      return [kind, ...leaseResultFields(result)];
   }
 }
 
@@ -77,6 +84,6 @@ export function resultFromWire(value: unknown): CommandResult | undefined {
     case "nothing":
       return isTuple(fields, 1) ? { kind } : undefined;
     default:
-      return unreachable(kind);
+      return leaseResultFromWire(kind, fields);
   }
 }

@@ -35,6 +35,11 @@ export function isWireKey(value: unknown): value is ByteString {
   return typeof value === "string" && isKey(value);
 }
 
+/** Bytes that travel as a string of one character each. */
+export function isByteText(value: unknown, maxBytes: number): value is ByteString {
+  return isText(value, maxBytes) && isByteString(value);
+}
+
 /** A bound of a range; empty where there is none. */
 export function isRangeBound(value: unknown): value is ByteString {
   return isText(value, maxRangeBoundBytes) && isByteString(value);

@@ -1,42 +1,121 @@
 /**
  * The replicated state machine: one committed entry in, one result out.
  *
- *     entry ─► decode ─► exactly once, by (session, sequence) ─► run ─► result
+ *     entry ─► decode ─► exactly once, by (session, sequence) ─► run ─► settle the queues of leases ─► result
  *
  * Total and deterministic: it reads the entry and the state, nothing else, and a command that makes no sense gets the
  * same answer on every node. It never throws.
  */
-import { type Command, type CommandResult, decodeProposal, unreachable } from "@quorate/client/protocol";
+import {
+  type ByteString,
+  type Command,
+  type CommandResult,
+  decodeProposal,
+  type LeaderCommand,
+  unreachable,
+} from "@quorate/client/protocol";
+import { type Change, changeOf } from "./change.ts";
 import { answerOnce } from "./exactlyOnce.ts";
+import { settleQueues } from "./leaseQueues.ts";
+import {
+  acquireLease,
+  breakLease,
+  cancelAcquire,
+  claimLease,
+  describeLease,
+  leaseDue,
+  releaseLease,
+  requestHandover,
+} from "./leases.ts";
 import { deletePair, putPair } from "./pairs.ts";
-import { closeSession, expireSession, openSession } from "./sessions.ts";
+import {
+  closeSession,
+  expireSession,
+  expireSessions,
+  markSilence,
+  openSession,
+  renewSessions,
+} from "./sessions.ts";
 import type { AppliedEntry, StoreState } from "./storeState.ts";
 
+/** What an entry has answered, and what those who wait for changes have to look at. */
+export interface Applied {
+  readonly result: CommandResult;
+  readonly leases: ReadonlySet<ByteString>;
+  /** Ended, or with other leases than before. */
+  readonly sessions: ReadonlySet<number>;
+}
+
 const nothing: CommandResult = { kind: "nothing" };
+const none: ReadonlySet<never> = new Set();
 
 /** Entries are applied in the order of the log, each exactly once. */
 export function applyEntry(state: StoreState, entry: AppliedEntry): CommandResult {
-  if (entry.kind !== "command") return nothing;
-  const decoded = decodeProposal(entry.data);
-  if (decoded.kind === "malformed") return decoded;
-  const { origin, command } = decoded.proposal;
-  if (origin.kind === "anonymous") return runCommand(state, entry, command);
-  return answerOnce(state, origin, () => runCommand(state, entry, command));
+  return applyAndTell(state, entry).result;
 }
 
-function runCommand(state: StoreState, entry: AppliedEntry, command: Command): CommandResult {
+export function applyAndTell(state: StoreState, entry: AppliedEntry): Applied {
+  if (entry.kind !== "command") return { result: nothing, leases: none, sessions: none };
+  const decoded = decodeProposal(entry.data);
+  if (decoded.kind === "malformed") return { result: decoded, leases: none, sessions: none };
+  const { origin, command } = decoded.proposal;
+  const change = changeOf(state, entry, origin.kind === "anonymous" ? undefined : origin);
+  const run = (): CommandResult => {
+    const result = runCommand(change, command);
+    settleQueues(change);
+    return result;
+  };
+  const result = origin.kind === "anonymous" ? run() : answerOnce(state, origin, run);
+  return { result, leases: change.touched, sessions: change.sessions };
+}
+
+function runCommand(change: Change, command: Command): CommandResult {
   switch (command.kind) {
     case "put":
-      return putPair(state, command);
+      return putPair(change, command);
     case "delete":
-      return deletePair(state, command);
+      return deletePair(change, command);
     case "openSession":
-      return openSession(state, entry.index, command.ttlMs);
+      return openSession(change, command.ttlMs);
     case "closeSession":
-      return closeSession(state, command.session);
+      return closeSession(change, command.session);
     case "expireSession":
-      return expireSession(state, entry.term, command);
+      return expireSession(change, command);
+    case "acquireLease":
+      return acquireLease(change, command);
+    case "cancelAcquire":
+      return cancelAcquire(change, command.sequence);
+    case "claimLease":
+      return claimLease(change, command.lease);
+    case "releaseLease":
+      return releaseLease(change, command.lease);
+    case "describeLease":
+      return describeLease(change, command);
+    case "breakLease":
+      return breakLease(change, command);
+    case "requestHandover":
+      return requestHandover(change, command.name);
     default:
-      return unreachable(command);
+      runLeaderCommand(change, command);
+      return nothing;
+  }
+}
+
+function runLeaderCommand(change: Change, command: LeaderCommand): void {
+  switch (command.kind) {
+    case "expireSessions":
+      expireSessions(change, command);
+      return;
+    case "markSilence":
+      markSilence(change, command);
+      return;
+    case "renewSessions":
+      renewSessions(change, command.sessions);
+      return;
+    case "leasesDue":
+      if (command.office === change.term) for (const due of command.due) leaseDue(change, due);
+      return;
+    default:
+      unreachable(command);
   }
 }

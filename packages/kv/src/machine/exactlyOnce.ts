@@ -6,7 +6,7 @@
  * whether it ran before can no longer be known.
  */
 import { type CommandResult, type Origin, sessionWindow } from "@quorate/client/protocol";
-import { sessionToChange } from "./sessions.ts";
+import { sessionToChange } from "./sessionToChange.ts";
 import type { SessionState, StoreState } from "./storeState.ts";
 
 export type SessionOrigin = Extract<Origin, { kind: "session" }>;

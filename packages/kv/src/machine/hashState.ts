@@ -6,6 +6,7 @@
  * makes two states collide on purpose.
  */
 import { type ByteString, resultToWire } from "@quorate/client/protocol";
+import type { Acquisition, LeaseState } from "./leaseState.ts";
 import type { SessionState, StoreState } from "./storeState.ts";
 
 /** 16 hexadecimal digits. */
@@ -17,13 +18,16 @@ export function hashState(state: StoreState): string {
     addText(digest, pair.key);
     addBytes(digest, pair.value);
     addText(digest, pair.format);
-    for (const number of [pair.createRevision, pair.modRevision, pair.version]) addNumber(digest, number);
+    const { createRevision, modRevision, version, session = 0 } = pair;
+    for (const number of [createRevision, modRevision, version, session]) addNumber(digest, number);
   }
   addNumber(digest, state.sessions.size);
   for (const [id, session] of state.sessions.entries()) {
     addNumber(digest, id);
     addSession(digest, session);
   }
+  addNumber(digest, state.leases.size);
+  for (const lease of state.leases.values()) addLease(digest, lease);
   return hexadecimal(digest.first) + hexadecimal(digest.second);
 }
 
@@ -33,13 +37,37 @@ interface Digest {
 }
 
 function addSession(digest: Digest, session: SessionState): void {
-  addNumber(digest, session.ttlMs);
-  addNumber(digest, session.ackedBelow);
+  const { ttlMs, ackedBelow, renewals, silentMs, version } = session;
+  for (const number of [ttlMs, ackedBelow, renewals, silentMs, version]) addNumber(digest, number);
   addNumber(digest, session.answers.size);
   for (const [sequence, answer] of byNumber(session.answers)) {
     addNumber(digest, sequence);
     for (const field of resultToWire(answer)) addText(digest, String(field));
   }
+}
+
+/** The keys and acquisitions of a session are those that name it: they are counted with the keys and the leases. */
+function addLease(digest: Digest, lease: LeaseState): void {
+  addText(digest, lease.name);
+  for (const number of [lease.term, lease.transitions, lease.changed, lease.delayMs])
+    addNumber(digest, number);
+  addNumber(digest, lease.queue.length);
+  for (const place of lease.queue) addAcquisition(digest, place);
+  addNumber(digest, lease.grant === undefined ? 0 : 1);
+  if (lease.grant !== undefined) addAcquisition(digest, lease.grant);
+}
+
+function addAcquisition(digest: Digest, acquisition: Acquisition): void {
+  const { session, sequence, ticket, priority, lockDelayMs, term, breakAfterMs = -1 } = acquisition;
+  for (const number of [session, sequence, ticket, priority, lockDelayMs, term, breakAfterMs]) {
+    addNumber(digest, number);
+  }
+  addNumber(digest, acquisition.names.length);
+  for (const name of acquisition.names) addText(digest, name);
+  addText(digest, acquisition.holder);
+  addBytes(digest, acquisition.data);
+  for (const word of [acquisition.format, acquisition.ending]) addText(digest, word);
+  for (const flag of [acquisition.claimed, acquisition.handover]) addNumber(digest, flag ? 1 : 0);
 }
 
 function byNumber<Item>(items: ReadonlyMap<number, Item>): readonly [number, Item][] {

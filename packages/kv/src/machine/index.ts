@@ -1,8 +1,10 @@
 /** The replicated state machine of the store: keys, revisions, sessions, exactly once. Pure. */
-export { applyEntry } from "./applyEntry.ts";
+export { type Applied, applyAndTell, applyEntry } from "./applyEntry.ts";
 export { type ContentRestoration, restoreContent } from "./content/restoreContent.ts";
 export { writeContent } from "./content/writeContent.ts";
 export { hashState } from "./hashState.ts";
+export { getLease, holdsLease, leaseSetOf, listLeases, termInForce } from "./leaseReads.ts";
+export type { Acquisition, LeaseState } from "./leaseState.ts";
 export {
   getPair,
   isAlive,
@@ -14,5 +16,12 @@ export {
   sessions,
   sessionTtlMs,
 } from "./reads.ts";
-export { type AppliedEntry, createStore, type SessionState, type StoreState } from "./storeState.ts";
+export { silenceOf } from "./sessions.ts";
+export {
+  type AppliedEntry,
+  createSession,
+  createStore,
+  type SessionState,
+  type StoreState,
+} from "./storeState.ts";
 export { viewOf } from "./viewState.ts";

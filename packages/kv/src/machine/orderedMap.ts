@@ -1,5 +1,6 @@
 /**
- * The store's ordered maps: B+ trees whose clone is O(1) and copy-on-write, which is what a snapshot is made of.
+ * The store's ordered maps: B+ trees whose clone is O(1) and copy-on-write, which is what a snapshot is made of. What
+ * they hold is replaced, not changed.
  *
  * Their shape never decides a result: only the order of the keys does, which is that of bytes, or of numbers.
  */
@@ -20,8 +21,9 @@ const union: typeof sortedUnion.default =
 /** The library's own default; trees can only be joined where they agree on it. */
 const maxNodeSize = 32;
 
-export function createPairMap(): PairMap {
-  return new Tree<ByteString, StoredPair>(undefined, compareKeys, maxNodeSize);
+/** By keys of bytes. */
+export function createKeyMap<Value>(): OrderedMap<ByteString, Value> {
+  return new Tree<ByteString, Value>(undefined, compareKeys, maxNodeSize);
 }
 
 export function createNumberMap<Value>(): OrderedMap<number, Value> {

@@ -2,19 +2,23 @@
  * The whole replicated state, as plain data. It changes in `applyEntry` alone, and is the same on every node that has
  * applied the same entries: it holds no time, no chance, and nothing of the node that it is on.
  */
-import type { CommandResult } from "@quorate/client/protocol";
-import { createNumberMap, createPairMap, type OrderedMap, type PairMap } from "./orderedMap.ts";
+import type { ByteString, CommandResult } from "@quorate/client/protocol";
+import type { Acquisition, LeaseState } from "./leaseState.ts";
+import { createKeyMap, createNumberMap, type OrderedMap, type PairMap } from "./orderedMap.ts";
 
 /**
  * What is added here is added to `viewOf` (viewState.ts), to `hashState`, and to the content of snapshots as a section
  * of its own (content/sections.ts).
  */
 export interface StoreState {
-  /** One more for each entry that changed a key. */
+  /** One more for each entry that changed a key or granted a lease. */
   revision: number;
   pairs: PairMap;
-  /** By session id, which is the order in which they were opened. Changed through `sessionToChange` (sessions.ts). */
+  /** By session id, which is the order in which they were opened. Changed through `sessionToChange`. */
   sessions: OrderedMap<number, SessionState>;
+  leases: OrderedMap<ByteString, LeaseState>;
+  /** Names that nobody holds or waits for, by `idleKey`: those first that have been so for the longest. */
+  idleLeases: OrderedMap<ByteString, ByteString>;
   /** How many views were taken of it. Of this node alone: no result depends on it, and no digest has it. */
   generation: number;
 }
@@ -27,6 +31,16 @@ export interface SessionState {
   ackedBelow: number;
   /** By sequence, from `ackedBelow` to before `ackedBelow + sessionWindow`. */
   readonly answers: Map<number, CommandResult>;
+  /** Those of its renewals that were logged. */
+  renewals: number;
+  /** For how long it was silent, as leaders have logged since its last logged renewal. Milliseconds. */
+  silentMs: number;
+  /** The index of the entry that changed its acquisitions last; 0: it never had any. */
+  version: number;
+  /** What it holds and waits for, by sequence: also in `leases`. */
+  readonly acquisitions: Map<number, Acquisition>;
+  /** The keys that are attached to it: also in `pairs`. */
+  readonly keys: Set<ByteString>;
 }
 
 /** A committed entry, of which the machine needs no more than this. */
@@ -39,5 +53,26 @@ export interface AppliedEntry {
 }
 
 export function createStore(): StoreState {
-  return { revision: 0, pairs: createPairMap(), sessions: createNumberMap(), generation: 0 };
+  return {
+    revision: 0,
+    pairs: createKeyMap(),
+    sessions: createNumberMap(),
+    leases: createKeyMap(),
+    idleLeases: createKeyMap(),
+    generation: 0,
+  };
+}
+
+export function createSession(ttlMs: number, generation: number): SessionState {
+  return {
+    generation,
+    ttlMs,
+    ackedBelow: 1,
+    answers: new Map(),
+    renewals: 0,
+    silentMs: 0,
+    version: 0,
+    acquisitions: new Map(),
+    keys: new Set(),
+  };
 }

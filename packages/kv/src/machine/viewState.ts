@@ -1,8 +1,8 @@
 /**
  * The state as it is now, for whoever reads it while the machine goes on: what a snapshot is written from.
  *
- * Taken in O(1). Both maps are copy-on-write, and what hangs on a session is copied before it is next written to
- * (`sessionToChange`). A view is only read.
+ * Taken in O(1). Its maps are copy-on-write, and what hangs on a session is copied before it is next written to
+ * (sessionToChange.ts). A view is only read.
  */
 import type { StoreState } from "./storeState.ts";
 
@@ -13,6 +13,8 @@ export function viewOf(state: StoreState): StoreState {
     revision,
     pairs: state.pairs.clone(),
     sessions: state.sessions.clone(),
+    leases: state.leases.clone(),
+    idleLeases: state.idleLeases.clone(),
     generation,
   };
   state.generation += 1;

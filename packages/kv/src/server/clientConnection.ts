@@ -29,6 +29,8 @@ export class ClientConnection {
   readonly #channel: Channel;
   /** By request id: when the client stops waiting for it. */
   readonly #underWay: Map<number, number> = new Map();
+  /** What waits for a change, by request id; each ends by itself, in its time. */
+  readonly #waits: Map<number, Cancel> = new Map();
   #answers: Response[] = [];
   #answerBytes = 0;
   #isFlushDeferred = false;
@@ -82,7 +84,7 @@ export class ClientConnection {
 
   #take({ id, timeoutMs, body }: Request): void {
     const { clock, handler, total, expect } = this.#ports;
-    if (this.#underWay.has(id)) {
+    if (this.#underWay.has(id) || this.#waits.has(id)) {
       this.close(`request ${id} is under way already; each needs an id of its own`);
       return;
     }
@@ -94,14 +96,24 @@ export class ClientConnection {
       this.#answer(id, handler.failed(new QuorateError("OVERLOADED", refusal, { retryable: true })));
       return;
     }
-    expect();
-    handler.handle(body, (answer) => this.#answer(id, answer));
+    const cancel = handler.handle(body, timeoutMs, (answer) => this.#answer(id, answer));
+    if (cancel === undefined) {
+      expect();
+      return;
+    }
+    // Whoever waits for something to happen is not kept waiting, and keeps nobody from closing.
+    this.#underWay.delete(id);
+    total.count -= 1;
+    this.#waits.set(id, cancel);
   }
 
   #refusalOf(kind: Request["body"]["kind"]): string | undefined {
     const { limits, total } = this.#ports;
     if (this.#underWay.size >= limits.maxRequestsPerConnection) {
       return `${limits.maxRequestsPerConnection} requests of this connection are under way, its limit. Send fewer.`;
+    }
+    if (this.#waits.size >= limits.maxWaitsPerConnection) {
+      return `${limits.maxWaitsPerConnection} requests of this connection wait for changes, its limit. Send fewer.`;
     }
     if (total.count >= limits.maxRequests) {
       return `${limits.maxRequests} requests are under way, this node's limit. Try again.`;
@@ -115,8 +127,8 @@ export class ClientConnection {
 
   /** Does nothing for a request that was answered before, or whose client has gone. */
   #answer(id: number, body: ResponseBody): void {
-    if (!this.#underWay.delete(id)) return;
-    this.#ports.total.count -= 1;
+    if (this.#underWay.delete(id)) this.#ports.total.count -= 1;
+    else if (!this.#waits.delete(id)) return;
     this.#answers.push({ id, body });
     this.#answerBytes += responseBytes(body);
     if (this.#isFlushDeferred) return;
@@ -168,6 +180,8 @@ export class ClientConnection {
     this.#cancelDrain?.();
     this.#ports.total.count -= this.#underWay.size;
     this.#underWay.clear();
+    for (const cancel of this.#waits.values()) cancel();
+    this.#waits.clear();
     this.#answers = [];
     this.#ports.closed(this, reason);
   }

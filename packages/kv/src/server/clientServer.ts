@@ -15,6 +15,7 @@ import {
 } from "@quorate/raft";
 import { sessions, sessionTtlMs } from "../machine/index.ts";
 import { ClientConnection } from "./clientConnection.ts";
+import { LeaseWaits } from "./leaseWaits.ts";
 import type { MachineHost } from "./machineHost.ts";
 import { RequestHandler } from "./requestHandler.ts";
 import type { ServerLimits } from "./serverLimits.ts";
@@ -64,6 +65,8 @@ class Server implements ClientServer {
   readonly #ports: ServerPorts;
   readonly #options: ServerOptions;
   readonly #handler: RequestHandler;
+  readonly #waits: LeaseWaits;
+  readonly #stopObserving: () => void;
   readonly #connections: Set<ClientConnection> = new Set();
   readonly #total = { count: 0 };
   #cancelDeadlines: Cancel | undefined;
@@ -84,10 +87,16 @@ class Server implements ClientServer {
       },
       { ...options, ...options.limits },
     );
+    this.#waits = new LeaseWaits(clock);
+    host.onLeasesChanged = (applied) => this.#waits.applied(applied);
+    host.onRestored = () => this.#waits.restored();
+    this.#stopObserving = node.observe((event) => {
+      if (event.kind === "roleChanged" && event.role !== "leader") this.#waits.officeLost();
+    });
     host.onSessionOpened = (session) => this.sessionClock.opened(session);
     const minSessionTtlMs = 4 * options.electionTimeoutMaxMs;
     this.#handler = new RequestHandler(
-      { node, host, clock, sessionClock: this.sessionClock },
+      { node, host, clock, sessionClock: this.sessionClock, waits: this.#waits },
       { ...options, minSessionTtlMs },
     );
   }
@@ -147,8 +156,10 @@ class Server implements ClientServer {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.sessionClock.stop();
+    this.#stopObserving();
     this.#cancelDeadlines?.();
     for (const connection of [...this.#connections]) connection.close(reason);
+    this.#waits.stop();
   }
 
   #watchDeadlines(): void {

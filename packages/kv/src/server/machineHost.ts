@@ -5,7 +5,8 @@
 import type { CommandResult } from "@quorate/client/protocol";
 import type { Entry, Snapshotting, StateMachine } from "@quorate/raft";
 import {
-  applyEntry,
+  type Applied,
+  applyAndTell,
   createStore,
   restoreContent,
   type StoreState,
@@ -18,6 +19,10 @@ export interface MachineHost {
   readonly machine: StateMachine<CommandResult> & Snapshotting;
   /** Called for each session that an entry opens, in the turn in which it is applied. */
   onSessionOpened: (session: number) => void;
+  /** Called for each entry that ended sessions or changed leases, in the turn in which it is applied. */
+  onLeasesChanged: (applied: Applied) => void;
+  /** Called when a snapshot has replaced the whole state. */
+  onRestored: () => void;
 }
 
 export function createMachineHost(): MachineHost {
@@ -26,8 +31,10 @@ export function createMachineHost(): MachineHost {
     store,
     machine: {
       apply(entry: Entry): CommandResult {
-        const result = applyEntry(store, entry);
+        const applied = applyAndTell(store, entry);
+        const { result } = applied;
         if (result.kind === "sessionOpened") host.onSessionOpened(result.session);
+        if (applied.sessions.size > 0 || applied.leases.size > 0) host.onLeasesChanged(applied);
         return result;
       },
       view() {
@@ -36,10 +43,18 @@ export function createMachineHost(): MachineHost {
       },
       restore() {
         const { add, finish } = restoreContent();
-        return { add, finish: () => void Object.assign(store, finish()) };
+        return {
+          add,
+          finish() {
+            Object.assign(store, finish());
+            host.onRestored();
+          },
+        };
       },
     },
     onSessionOpened: () => {},
+    onLeasesChanged: () => {},
+    onRestored: () => {},
   };
   return host;
 }

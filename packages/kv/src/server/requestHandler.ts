@@ -3,27 +3,32 @@
  * are all answers.
  */
 import {
+  type Command,
   type CommandResult,
   decodeProposal,
+  type LeaseRequest,
   maxSessionTtlMs,
   peekCommandKind,
   type RequestBody,
   type ResponseBody,
   unreachable,
 } from "@quorate/client/protocol";
-import { type Clock, nodeIdOf, QuorateError, type RaftNode } from "@quorate/raft";
+import { type Cancel, type Clock, nodeIdOf, QuorateError, type RaftNode } from "@quorate/raft";
 import { getPair, listPairs, revision } from "../machine/index.ts";
 import { asQuorateError, failureOf } from "./failureOf.ts";
+import { LeaseRequests } from "./leaseRequests.ts";
+import type { LeaseWaits } from "./leaseWaits.ts";
 import type { MachineHost } from "./machineHost.ts";
 import { answerMemberRequest } from "./memberRequests.ts";
 import { ReadBatch } from "./readBatch.ts";
-import type { SessionClock, Verdict } from "./sessionClock.ts";
+import type { SessionClock } from "./sessionClock.ts";
 import { statusReport } from "./statusReport.ts";
 
 export interface HandlerPorts {
   readonly node: RaftNode<CommandResult>;
   readonly host: MachineHost;
   readonly sessionClock: SessionClock;
+  readonly waits: LeaseWaits;
   readonly clock: Clock;
 }
 
@@ -37,6 +42,15 @@ export interface HandlerFacts {
 
 export type Respond = (body: ResponseBody) => void;
 
+/** What the leader's timers say. */
+const leadersOnly: ReadonlySet<Command["kind"]> = new Set([
+  "expireSession",
+  "expireSessions",
+  "markSilence",
+  "renewSessions",
+  "leasesDue",
+]);
+
 type Read = Extract<RequestBody, { readonly kind: "get" | "list" }>;
 
 export class RequestHandler {
@@ -44,15 +58,36 @@ export class RequestHandler {
   readonly #facts: HandlerFacts;
   readonly #name: string;
   readonly #reads: ReadBatch;
+  readonly #leases: LeaseRequests;
 
   constructor(ports: HandlerPorts, facts: HandlerFacts) {
     this.#ports = ports;
     this.#facts = facts;
     this.#name = nodeIdOf(ports.node.member);
     this.#reads = new ReadBatch(ports.node, ports.clock);
+    this.#leases = new LeaseRequests({
+      ...ports,
+      reads: this.#reads,
+      failed: (error) => this.failed(error),
+    });
   }
 
-  handle(body: RequestBody, respond: Respond): void {
+  /** What waits for a change, and may go on for `timeoutMs`, gives back how to end that. */
+  handle(body: RequestBody, timeoutMs: number, respond: Respond): Cancel | undefined {
+    switch (body.kind) {
+      case "renew":
+      case "awaitSession":
+      case "getLease":
+      case "awaitLease":
+      case "listLeases":
+        return this.#leases.handle(body, timeoutMs, respond);
+      default:
+        this.#answer(body, respond);
+        return undefined;
+    }
+  }
+
+  #answer(body: Exclude<RequestBody, LeaseRequest>, respond: Respond): void {
     switch (body.kind) {
       case "execute":
         this.#execute(body.proposal, respond);
@@ -62,7 +97,9 @@ export class RequestHandler {
         this.#read(body, respond);
         return;
       case "keepAlive":
-        this.#keepAlive(body.session, respond);
+        this.#leases.renew({ session: body.session, version: 0 }, (answer) => {
+          respond(answer.kind === "sessionState" ? { kind: "keptAlive", alive: answer.alive } : answer);
+        });
         return;
       case "status":
         respond({ kind: "status", status: this.#status() });
@@ -107,7 +144,9 @@ export class RequestHandler {
   /** What depends on this node's own options is checked here: the machine, the same everywhere, may not know them. */
   #problemOf(proposal: Uint8Array): string | undefined {
     const kind = peekCommandKind(proposal);
-    if (kind === "expireSession") return "Only a leader ends a session by time; close the session instead.";
+    if (kind !== undefined && leadersOnly.has(kind)) {
+      return "Only a leader lets time run out; close the session, or release the lease, instead.";
+    }
     if (kind !== "openSession") return undefined;
     const decoded = decodeProposal(proposal);
     if (decoded.kind === "malformed") return decoded.reason;
@@ -140,46 +179,6 @@ export class RequestHandler {
     const { limit, reverse, keysOnly } = body;
     const { pairs, more } = listPairs(store, body.range, { limit, reverse, keysOnly });
     return { kind: "listed", pairs, more, revision: revision(store) };
-  }
-
-  #keepAlive(session: number, respond: Respond): void {
-    const { sessionClock } = this.#ports;
-    if (!sessionClock.isInOffice) {
-      respond(this.failed(this.#notLeader()));
-      return;
-    }
-    const judge = sessionClock.keepAlive(session);
-    this.#reads.add(
-      (point) => respond(this.#kept(judge(point))),
-      (error) => {
-        judge(undefined);
-        respond(this.failed(error));
-      },
-    );
-  }
-
-  #kept(verdict: Verdict): ResponseBody {
-    switch (verdict) {
-      case "alive":
-        return { kind: "keptAlive", alive: true };
-      case "ended":
-        return { kind: "keptAlive", alive: false };
-      case "notLeader":
-        return this.failed(this.#notLeader());
-      case "notNow": {
-        const sentence =
-          "The session was silent for too long and is being ended; ask again for how that went.";
-        return this.failed(new QuorateError("OVERLOADED", sentence, { retryable: true }));
-      }
-      default:
-        return unreachable(verdict);
-    }
-  }
-
-  #notLeader(): QuorateError {
-    return new QuorateError("NOT_LEADER", "It does not lead; only the leader answers this.", {
-      retryable: true,
-    });
   }
 
   #transfer(target: string, respond: Respond): void {

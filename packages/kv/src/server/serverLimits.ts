@@ -6,6 +6,8 @@ export interface ServerLimits {
   /** Requests under way, on one connection and on all. */
   readonly maxRequestsPerConnection: number;
   readonly maxRequests: number;
+  /** Requests of one connection that wait for something to change. */
+  readonly maxWaitsPerConnection: number;
   /** Answers not taken by the network yet: above the first, reads are refused; above the second, the client is. */
   readonly busyBytes: number;
   readonly maxBufferedBytes: number;
@@ -20,6 +22,7 @@ export const defaultServerLimits: ServerLimits = Object.freeze({
   maxConnections: 4_096,
   maxRequestsPerConnection: 8_192,
   maxRequests: 32_768,
+  maxWaitsPerConnection: 32_768,
   busyBytes: 16 * 1024 * 1024,
   maxBufferedBytes: 64 * 1024 * 1024,
   maxStalledMs: 10_000,

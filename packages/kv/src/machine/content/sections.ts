@@ -8,6 +8,7 @@
 import type { ByteReader } from "@quorate/client/protocol";
 import type { StoreState } from "../storeState.ts";
 import type { ContentWriter } from "./contentWriter.ts";
+import { acquisitionsSection, attachmentsSection, leasesSection, silencesSection } from "./leaseSections.ts";
 import { pairsSection } from "./pairsSection.ts";
 import { revisionSection } from "./revisionSection.ts";
 import { answersSection, sessionsSection } from "./sessionsSection.ts";
@@ -38,4 +39,8 @@ export const sections: readonly StateSection[] = [
   pairsSection,
   sessionsSection,
   answersSection,
+  silencesSection,
+  attachmentsSection,
+  leasesSection,
+  acquisitionsSection,
 ];

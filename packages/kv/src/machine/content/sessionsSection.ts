@@ -3,6 +3,7 @@
  * no item grows with a session: session, sequence, and the result as it stands on the wire.
  */
 import { resultFromWire, resultToWire } from "@quorate/client/protocol";
+import { createSession } from "../storeState.ts";
 import { readValue } from "./readValue.ts";
 import type { StateSection } from "./sections.ts";
 
@@ -23,12 +24,7 @@ export const sessionsSection: StateSection = {
         const id = input.varint("session");
         const ttlMs = input.varint("ttlMs");
         const ackedBelow = input.varint("ackedBelow");
-        const isNew = state.sessions.set(id, {
-          generation: state.generation,
-          ttlMs,
-          ackedBelow,
-          answers: new Map(),
-        });
+        const isNew = state.sessions.set(id, { ...createSession(ttlMs, state.generation), ackedBelow });
         if (!isNew) input.fail(`it has session ${id} twice`);
       },
       end: () => {},

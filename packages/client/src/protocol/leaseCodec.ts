@@ -1,0 +1,77 @@
+/** Leases as they are read, as positional arrays, checked field by field (requestCodec.ts). */
+import type { Format } from "./commands.ts";
+import type { LeaseEnding, LeaseReport, LeaseSet, SessionLease } from "./leases.ts";
+import { maxAcquisitionsOfSession, maxHolderBytes, maxLeaseDataBytes, maxLeaseNameBytes } from "./limits.ts";
+import {
+  copyOf,
+  everyItem,
+  isBoolean,
+  isBytes,
+  isByteText,
+  isInteger,
+  isTuple,
+  wordAt,
+} from "./wireFields.ts";
+
+/** By their numbers on the wire: only ever add at the end. */
+const states: readonly LeaseReport["state"][] = ["free", "granted", "held", "ending", "delayed"];
+const endings: readonly LeaseEnding[] = ["none", "revoked"];
+const formats: readonly Format[] = ["bytes", "text", "json"];
+
+export function reportToWire(report: LeaseReport): unknown[] {
+  return [
+    report.name,
+    states.indexOf(report.state),
+    report.term,
+    report.transitions,
+    report.changed,
+    report.session,
+    report.holder,
+    report.data,
+    formats.indexOf(report.format),
+    report.handover,
+    report.waiting,
+  ];
+}
+
+export function reportFromWire(value: unknown): LeaseReport | undefined {
+  if (!isTuple(value, 11)) return undefined;
+  const [name, , term, transitions, changed, session, holder, data, , handover, waiting] = value;
+  const state = wordAt(states, value[1]);
+  const format = wordAt(formats, value[8]);
+  if (!isByteText(name, maxLeaseNameBytes) || state === undefined || format === undefined) return undefined;
+  if (!isInteger(term, 0) || !isInteger(transitions, 0) || !isInteger(changed, 0)) return undefined;
+  if (!isInteger(session, 0) || !isInteger(waiting, 0) || !isBoolean(handover)) return undefined;
+  if (!isByteText(holder, maxHolderBytes) || !isBytes(data, maxLeaseDataBytes)) return undefined;
+  const grant = { session, holder, data: copyOf(data), format, handover };
+  return { name, state, term, transitions, changed, ...grant, waiting };
+}
+
+/** `null`: the asker has it already. */
+export function leaseSetToWire(set: LeaseSet | undefined): unknown {
+  if (set === undefined) return null;
+  const leases = set.leases.map(({ sequence, term, claimed, ending, handover }) => [
+    sequence,
+    term,
+    claimed,
+    endings.indexOf(ending),
+    handover,
+  ]);
+  return [set.version, leases];
+}
+
+export function leaseSetFromWire(value: unknown): LeaseSet | undefined {
+  if (!isTuple(value, 2)) return undefined;
+  const [version] = value;
+  const leases = everyItem(value[1], maxAcquisitionsOfSession, sessionLeaseFromWire);
+  return leases === undefined || !isInteger(version, 0) ? undefined : { version, leases };
+}
+
+function sessionLeaseFromWire(value: unknown): SessionLease | undefined {
+  if (!isTuple(value, 5)) return undefined;
+  const [sequence, term, claimed, , handover] = value;
+  const ending = wordAt(endings, value[3]);
+  if (!isInteger(sequence, 1) || !isInteger(term, 0) || !isBoolean(claimed)) return undefined;
+  if (ending === undefined || !isBoolean(handover)) return undefined;
+  return { sequence, term, claimed, ending, handover };
+}

@@ -1,0 +1,103 @@
+/**
+ * What the state machine is told about leases and about the silence of sessions, and what it answers. Every decision
+ * about who holds what is made where these are applied.
+ */
+import type { ByteString, Format } from "./commands.ts";
+
+/** A lease by its name and the term of one grant: no other grant of the name is meant. */
+export interface LeaseAt {
+  readonly name: ByteString;
+  /** The store's revision of the grant: the fencing token. From 1. */
+  readonly term: number;
+}
+
+/** A session, and how many of its renewals were logged when that was written: a later one makes it out of date. */
+export interface SessionAt {
+  readonly session: number;
+  readonly renewals: number;
+}
+
+/** Which of the leader's timers has run out for a grant. */
+export type DueKind =
+  /** It was granted to a waiter, which has not claimed it in time. */
+  | "passOn"
+  /** The time that a break left to its holder is over: it is ending from now on. */
+  | "revoke"
+  /** It was ending, and its holder cannot believe in it any more. */
+  | "finish"
+  /** The delay after its unclean end is over. */
+  | "endDelay";
+
+export interface LeaseDue extends LeaseAt {
+  readonly what: DueKind;
+}
+
+/** `office` is the Raft term that it was proposed in; applied in another one, it does nothing. */
+export type LeaderCommand =
+  | { readonly kind: "expireSessions"; readonly office: number; readonly sessions: readonly SessionAt[] }
+  /** Each has been silent for another 0.4 of its TTL, as this leader has seen itself. */
+  | { readonly kind: "markSilence"; readonly office: number; readonly sessions: readonly SessionAt[] }
+  /** Logged renewals, of sessions with a mark: they clear it. */
+  | { readonly kind: "renewSessions"; readonly sessions: readonly number[] }
+  | { readonly kind: "leasesDue"; readonly office: number; readonly due: readonly LeaseDue[] };
+
+export type LeaseCommand =
+  /** By a session. All of the names or none; the grant, and the place in the queue, are known by its sequence. */
+  | {
+      readonly kind: "acquireLease";
+      readonly names: readonly ByteString[];
+      /** Takes a place in the queue where it cannot be granted now. */
+      readonly wait: boolean;
+      /** Higher ones come first; within one, first come, first served. */
+      readonly priority: number;
+      /** A holder of a lower priority is asked to hand over. */
+      readonly asksHandover: boolean;
+      /** Who it is, for people. UTF-8. */
+      readonly holder: ByteString;
+      readonly data: Uint8Array;
+      readonly format: Format;
+      /** After an unclean loss it is granted to nobody for so long. */
+      readonly lockDelayMs: number;
+    }
+  /** By a session: takes back the acquire of that sequence, whatever has become of it, also before it arrives. */
+  | { readonly kind: "cancelAcquire"; readonly sequence: number }
+  /** By the session that it was granted to; from then on it counts. */
+  | { readonly kind: "claimLease"; readonly lease: LeaseAt }
+  /** By its holder's session. */
+  | { readonly kind: "releaseLease"; readonly lease: LeaseAt }
+  | {
+      readonly kind: "describeLease";
+      readonly lease: LeaseAt;
+      readonly data: Uint8Array;
+      readonly format: Format;
+    }
+  /** By an administrator. With `force` it is granted to the next one at once, though its holder may not know. */
+  | {
+      readonly kind: "breakLease";
+      readonly name: ByteString;
+      readonly afterMs: number;
+      readonly force: boolean;
+    }
+  /** Asks its holder to finish and release. */
+  | { readonly kind: "requestHandover"; readonly name: ByteString };
+
+export type LeaseResult =
+  | { readonly kind: "leaseGranted"; readonly term: number }
+  /** It waits behind so many. */
+  | { readonly kind: "leaseQueued"; readonly ahead: number }
+  /** Not granted, and not asked to wait. `at` is the first of its names that is not free. */
+  | {
+      readonly kind: "leaseUnavailable";
+      readonly at: number;
+      /** 0 where nobody holds it: others wait, or the delay after an unclean end runs. */
+      readonly term: number;
+      readonly holder: ByteString;
+    }
+  /** Done to the grant of `term`. */
+  | { readonly kind: "leaseDone"; readonly term: number }
+  /** That grant is over, or was never this session's; `term` is that of the grant in force, 0 where there is none. */
+  | { readonly kind: "leaseNotHeld"; readonly term: number }
+  /** The answer to a cancel, and to the acquire that it has cancelled. */
+  | { readonly kind: "acquireCancelled" }
+  /** A write under a fence: its grant is not in force. `term` as in `leaseNotHeld`. */
+  | { readonly kind: "staleFence"; readonly term: number };

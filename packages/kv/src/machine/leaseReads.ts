@@ -1,0 +1,80 @@
+/** What can be read of leases. Nothing here changes the state. */
+import type {
+  ByteString,
+  KeyRange,
+  LeaseAt,
+  LeaseReport,
+  LeaseSet,
+  SessionLease,
+} from "@quorate/client/protocol";
+import { leaseOf } from "./leaseQueues.ts";
+import type { Acquisition, LeaseState } from "./leaseState.ts";
+import type { StoreState } from "./storeState.ts";
+
+const noBytes = new Uint8Array(0);
+
+/** Whether that very grant is in force, and known to its holder. What a fenced write asks. */
+export function holdsLease(state: StoreState, { name, term }: LeaseAt): boolean {
+  const grant = state.leases.get(name)?.grant;
+  return grant?.term === term && grant.claimed;
+}
+
+/** Of the grant in force; 0 where there is none. */
+export function termInForce(state: StoreState, name: ByteString): number {
+  return state.leases.get(name)?.grant?.term ?? 0;
+}
+
+/** A name that was never heard of is free, and was granted 0 times. */
+export function getLease(state: StoreState, name: ByteString): LeaseReport {
+  return reportOf(leaseOf(state, name));
+}
+
+/** In byte order of the names. */
+export function listLeases(
+  state: StoreState,
+  range: KeyRange,
+  limit: number,
+): { readonly leases: readonly LeaseReport[]; readonly more: boolean } {
+  const leases: LeaseReport[] = [];
+  for (const [name, lease] of state.leases.entries(range.from)) {
+    if (range.to !== "" && name >= range.to) break;
+    if (leases.length >= limit) return { leases, more: true };
+    leases.push(reportOf(lease));
+  }
+  return { leases, more: false };
+}
+
+/** Undefined where the session is not alive. */
+export function leaseSetOf(state: StoreState, session: number): LeaseSet | undefined {
+  const found = state.sessions.get(session);
+  if (found === undefined) return undefined;
+  const acquisitions = [...found.acquisitions.values()].sort((a, b) => a.sequence - b.sequence);
+  return { version: found.version, leases: acquisitions.map(sessionLeaseOf) };
+}
+
+function sessionLeaseOf({ sequence, term, claimed, ending, handover }: Acquisition): SessionLease {
+  return { sequence, term, claimed, ending, handover };
+}
+
+function reportOf(lease: LeaseState): LeaseReport {
+  const { name, term, transitions, changed, grant, queue } = lease;
+  return {
+    name,
+    state: stateOf(lease),
+    term,
+    transitions,
+    changed,
+    session: grant?.session ?? 0,
+    holder: grant?.holder ?? "",
+    data: grant?.data ?? noBytes,
+    format: grant?.format ?? "bytes",
+    handover: grant?.handover ?? false,
+    waiting: queue.length,
+  };
+}
+
+function stateOf({ grant, delayMs }: LeaseState): LeaseReport["state"] {
+  if (grant === undefined) return delayMs > 0 ? "delayed" : "free";
+  if (!grant.claimed) return "granted";
+  return grant.ending === "none" ? "held" : "ending";
+}

@@ -1,0 +1,143 @@
+/** What a node answers to what is asked about leases, and about the leases of a session. */
+import { type LeaseRequest, type ResponseBody, unreachable } from "@quorate/client/protocol";
+import { type Cancel, type Clock, QuorateError } from "@quorate/raft";
+import { getLease, leaseSetOf, listLeases, revision } from "../machine/index.ts";
+import type { LeaseWaits, WaitEnd } from "./leaseWaits.ts";
+import type { MachineHost } from "./machineHost.ts";
+import type { ReadBatch } from "./readBatch.ts";
+import type { Respond } from "./requestHandler.ts";
+import type { SessionClock, Verdict } from "./sessionClock.ts";
+
+export interface LeaseRequestPorts {
+  readonly host: MachineHost;
+  readonly clock: Clock;
+  readonly sessionClock: SessionClock;
+  readonly reads: ReadBatch;
+  readonly waits: LeaseWaits;
+  readonly failed: (error: QuorateError) => ResponseBody;
+}
+
+type Renew = Extract<LeaseRequest, { kind: "renew" }>;
+type AwaitSession = Extract<LeaseRequest, { kind: "awaitSession" }>;
+type AwaitLease = Extract<LeaseRequest, { kind: "awaitLease" }>;
+
+export class LeaseRequests {
+  readonly #ports: LeaseRequestPorts;
+
+  constructor(ports: LeaseRequestPorts) {
+    this.#ports = ports;
+  }
+
+  /** What waits for a change gives back how to end that; it is answered within `timeoutMs`. */
+  handle(body: LeaseRequest, timeoutMs: number, respond: Respond): Cancel | undefined {
+    switch (body.kind) {
+      case "renew":
+        this.renew(body, respond);
+        return undefined;
+      case "awaitSession":
+        return this.#awaitSession(body, timeoutMs, respond);
+      case "awaitLease":
+        return this.#awaitLease(body, timeoutMs, respond);
+      case "getLease":
+      case "listLeases":
+        this.#read(body, respond);
+        return undefined;
+      default:
+        return unreachable(body);
+    }
+  }
+
+  renew({ session, version }: Pick<Renew, "session" | "version">, respond: Respond): void {
+    const { sessionClock, reads, failed } = this.#ports;
+    if (!sessionClock.isInOffice) {
+      respond(failed(notLeader()));
+      return;
+    }
+    const judge = sessionClock.keepAlive(session);
+    reads.add(
+      (point) => respond(this.#kept(judge(point), session, version)),
+      (error) => {
+        judge(undefined);
+        respond(failed(error));
+      },
+    );
+  }
+
+  #kept(verdict: Verdict, session: number, version: number): ResponseBody {
+    switch (verdict) {
+      case "alive":
+      case "ended":
+        return this.#sessionState(session, version);
+      case "notLeader":
+        return this.#ports.failed(notLeader());
+      case "notNow": {
+        const sentence =
+          "The session was silent for too long and is being ended; ask again for how that went.";
+        return this.#ports.failed(new QuorateError("OVERLOADED", sentence, { retryable: true }));
+      }
+      default:
+        return unreachable(verdict);
+    }
+  }
+
+  #sessionState(session: number, version: number): ResponseBody {
+    const set = leaseSetOf(this.#ports.host.store, session);
+    return {
+      kind: "sessionState",
+      alive: set !== undefined,
+      set: set?.version === version ? undefined : set,
+    };
+  }
+
+  #awaitSession({ session, version }: AwaitSession, timeoutMs: number, respond: Respond): Cancel | undefined {
+    const { host, sessionClock, waits, failed } = this.#ports;
+    if (!sessionClock.isInOffice) {
+      respond(failed(notLeader()));
+      return undefined;
+    }
+    const tell = (why: WaitEnd): void => {
+      respond(why === "officeLost" ? failed(notLeader()) : this.#sessionState(session, version));
+    };
+    const known = host.store.sessions.get(session)?.version;
+    if (known === version) return waits.forSession(session, timeoutMs, tell);
+    tell("changed");
+    return undefined;
+  }
+
+  #awaitLease({ name, changed }: AwaitLease, timeoutMs: number, respond: Respond): Cancel | undefined {
+    const { host, waits } = this.#ports;
+    const tell = (): void => {
+      respond({ kind: "lease", lease: getLease(host.store, name), revision: revision(host.store) });
+    };
+    // A node that is behind knows an older change; whoever asks waits for a newer one.
+    if (getLease(host.store, name).changed <= changed) return waits.forLease(name, timeoutMs, tell);
+    tell();
+    return undefined;
+  }
+
+  #read(body: Extract<LeaseRequest, { kind: "getLease" | "listLeases" }>, respond: Respond): void {
+    const { reads, failed } = this.#ports;
+    if (body.consistency === "local") {
+      respond(this.#readNow(body));
+      return;
+    }
+    reads.add(
+      () => respond(this.#readNow(body)),
+      (error) => respond(failed(error)),
+    );
+  }
+
+  #readNow(body: Extract<LeaseRequest, { kind: "getLease" | "listLeases" }>): ResponseBody {
+    const { store } = this.#ports.host;
+    if (body.kind === "getLease") {
+      return { kind: "lease", lease: getLease(store, body.name), revision: revision(store) };
+    }
+    return { kind: "leases", ...listLeases(store, body.range, body.limit), revision: revision(store) };
+  }
+}
+
+export function notLeader(): QuorateError {
+  return new QuorateError("NOT_LEADER", "It does not lead; only the leader answers this.", {
+    retryable: true,
+  });
+}

@@ -1,0 +1,129 @@
+/** Logs of commands about leases that meet: few names, sessions and sequences, and terms near those that are given. */
+import { type Command, encodeProposal, type Proposal } from "@quorate/client/protocol";
+import type { AppliedEntry } from "@quorate/kv/machine";
+import fc from "fast-check";
+
+const name = fc.constantFrom("x", "x", "y");
+const session = fc.integer({ min: 1, max: 4 });
+/** The first grants are the likeliest to be met. */
+const term = fc.constantFrom(1, 1, 1, 2, 2, 3, 4, 5, 7);
+const lease = fc.record({ name, term });
+const office = fc.integer({ min: 1, max: 2 });
+const someSessions = fc.array(fc.record({ session, renewals: fc.nat(1) }), { minLength: 1, maxLength: 3 });
+
+const acquire: fc.Arbitrary<Command> = fc.record({
+  kind: fc.constant("acquireLease" as const),
+  names: fc.uniqueArray(name, { minLength: 1, maxLength: 2 }),
+  wait: fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, fc.constant(false)),
+  priority: fc.integer({ min: -1, max: 1 }),
+  asksHandover: fc.boolean(),
+  holder: fc.constant("me"),
+  data: fc.constant(new Uint8Array(0)),
+  format: fc.constant("bytes" as const),
+  lockDelayMs: fc.constantFrom(0, 0, 500),
+});
+
+/** By a session. */
+const bySession: fc.Arbitrary<Command> = fc.oneof(
+  { weight: 5, arbitrary: acquire },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant("claimLease" as const), lease }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant("releaseLease" as const), lease }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("cancelAcquire" as const),
+      sequence: fc.integer({ min: 1, max: 12 }),
+    }),
+  },
+  fc.record({ kind: fc.constant("closeSession" as const), session }),
+  fc.record({
+    kind: fc.constant("put" as const),
+    key: fc.constantFrom("a", "b"),
+    value: fc.constant(new Uint8Array(0)),
+    format: fc.constant("bytes" as const),
+    condition: fc.constant({ kind: "none" } as const),
+    attached: fc.constant(true as const),
+  }),
+);
+
+/** By anybody, or by the leader. */
+const byOthers: fc.Arbitrary<Command> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant("leasesDue" as const),
+      office,
+      due: fc.array(
+        fc.record({
+          what: fc.constantFrom("passOn" as const, "revoke" as const, "finish" as const, "endDelay" as const),
+          name,
+          term,
+        }),
+        { minLength: 1, maxLength: 3 },
+      ),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant("expireSessions" as const), office, sessions: someSessions }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("breakLease" as const),
+      name,
+      afterMs: fc.constantFrom(0, 100),
+      force: fc.boolean(),
+    }),
+  },
+  fc.record({ kind: fc.constant("requestHandover" as const), name }),
+  fc.record({ kind: fc.constant("markSilence" as const), office, sessions: someSessions }),
+  fc.record({
+    kind: fc.constant("renewSessions" as const),
+    sessions: fc.array(session, { minLength: 1, maxLength: 2 }),
+  }),
+  fc.record({ kind: fc.constant("closeSession" as const), session }),
+  fc.record({
+    kind: fc.constant("put" as const),
+    key: fc.constant("a"),
+    value: fc.constant(new Uint8Array(0)),
+    format: fc.constant("bytes" as const),
+    condition: fc.constant({ kind: "none" } as const),
+    fence: lease,
+  }),
+);
+
+const step: fc.Arbitrary<Proposal> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      origin: fc.record({
+        kind: fc.constant("session" as const),
+        session,
+        sequence: fc.integer({ min: 1, max: 12 }),
+        ackedBelow: fc.constantFrom(0, 1, 1, 3),
+      }),
+      command: bySession,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ origin: fc.constant({ kind: "anonymous" } as const), command: byOthers }),
+  },
+);
+
+export interface LeaseHistory {
+  readonly proposals: readonly Proposal[];
+  readonly entries: readonly AppliedEntry[];
+}
+
+/** Begins with four sessions. */
+export const leaseHistories: fc.Arbitrary<LeaseHistory> = fc.array(step, { maxLength: 60 }).map((steps) => {
+  const open: Proposal = { origin: { kind: "anonymous" }, command: { kind: "openSession", ttlMs: 5_000 } };
+  const proposals = [open, open, open, open, ...steps];
+  const entries = proposals.map((proposal, at): AppliedEntry => {
+    const term = at < proposals.length / 2 ? 1 : 2;
+    return { index: at + 1, term, kind: "command", data: encodeProposal(proposal) };
+  });
+  return { proposals, entries };
+});

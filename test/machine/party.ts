@@ -1,0 +1,65 @@
+/** Sessions that hold leases and wait for them, and what the leader's timers say: for tests of the machine. */
+import type { Command, CommandResult, DueKind } from "@quorate/client/protocol";
+import type { Log } from "./log.ts";
+
+interface AcquireOptions {
+  readonly wait?: boolean;
+  readonly priority?: number;
+  readonly asksHandover?: boolean;
+  readonly lockDelayMs?: number;
+}
+
+/** One session, which counts its own sequences. */
+export class Party {
+  readonly id: number;
+  sequence = 0;
+  readonly #log: Log;
+
+  constructor(log: Log) {
+    this.#log = log;
+    this.id = log.openSession();
+  }
+
+  run(command: Command, sequence: number = this.next()): CommandResult {
+    return this.#log.runIn({ session: this.id, sequence, ackedBelow: 1 }, command);
+  }
+
+  next(): number {
+    this.sequence += 1;
+    return this.sequence;
+  }
+
+  acquire(names: string | readonly string[], options: AcquireOptions = {}, sequence?: number): CommandResult {
+    const { wait = true, priority = 0, asksHandover = false, lockDelayMs = 0 } = options;
+    const command: Command = {
+      kind: "acquireLease",
+      names: typeof names === "string" ? [names] : names,
+      wait,
+      priority,
+      asksHandover,
+      lockDelayMs,
+      holder: `party ${this.id}`,
+      data: new Uint8Array(0),
+      format: "bytes",
+    };
+    return this.run(command, sequence);
+  }
+
+  release(name: string, term: number): CommandResult {
+    return this.run({ kind: "releaseLease", lease: { name, term } });
+  }
+
+  claim(name: string, term: number): CommandResult {
+    return this.run({ kind: "claimLease", lease: { name, term } });
+  }
+}
+
+export function due(log: Log, what: DueKind, name: string, term: number, office: number = log.term): void {
+  log.run({ kind: "leasesDue", office, due: [{ what, name, term }] });
+}
+
+/** All of them in one entry. */
+export function expire(log: Log, ...parties: Party[]): void {
+  const sessions = parties.map(({ id }) => ({ session: id, renewals: 0 }));
+  log.run({ kind: "expireSessions", office: log.term, sessions });
+}
