@@ -13,7 +13,7 @@ import {
   systemClock,
   systemRandom,
 } from "@quorate/raft";
-import { MemoryBatchStore, MemorySlotFile, openLog } from "@quorate/storage/internal";
+import { MemoryBatchStore, MemorySlotFile, MemorySnapshotFiles, openLog } from "@quorate/storage/internal";
 import { memoryNetwork } from "@quorate/transport/links";
 import { afterEach, describe, expect, it } from "vitest";
 import { errorFrom } from "../client/fakeCluster.ts";
@@ -188,6 +188,7 @@ async function brokenDisk(): Promise<{ log: LogStore; fail(): void }> {
       close: () => batches.close(),
     },
     slots: new MemorySlotFile(),
+    snapshots: new MemorySnapshotFiles(),
     nodeId: "a" as never,
     random: systemRandom(),
     location: "memory",

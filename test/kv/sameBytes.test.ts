@@ -25,7 +25,7 @@ import {
   resolveRaftOptions,
   Waiters,
 } from "@quorate/raft/internal";
-import { MemoryBatchStore, MemorySlotFile, openLog } from "@quorate/storage/internal";
+import { MemoryBatchStore, MemorySlotFile, MemorySnapshotFiles, openLog } from "@quorate/storage/internal";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type History, histories } from "../machine/histories.ts";
@@ -114,7 +114,8 @@ class Follower {
     this.slots = new MemorySlotFile(this.slots.contents());
     this.host = createMachineHost();
     const { batches, slots } = this;
-    const store = await openLog({ batches, slots, nodeId: "a" as NodeId, random: systemRandom() });
+    const snapshots = new MemorySnapshotFiles();
+    const store = await openLog({ batches, slots, snapshots, nodeId: "a" as NodeId, random: systemRandom() });
     const self = memberId(store.identity.nodeId, store.identity.incarnation);
     const voters = [self, leader].map((id) => ({ id, address: "ws://127.0.0.1:1" }));
     const restored =

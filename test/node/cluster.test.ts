@@ -1,6 +1,6 @@
 /** Nodes of the shipped runtime over memory ports and the real clock: born, replicating, restarted, stopped. */
 import { type LogStore, type NodeId, type NodeStatus, QuorateError } from "@quorate/raft";
-import { MemoryBatchStore, MemorySlotFile, openLog } from "@quorate/storage/internal";
+import { MemoryBatchStore, MemorySlotFile, MemorySnapshotFiles, openLog } from "@quorate/storage/internal";
 import { memoryNetwork } from "@quorate/transport";
 import { afterEach, describe, expect, it } from "vitest";
 import { addressOf, type Running, random, runNode, untilWithin } from "./memoryNode.ts";
@@ -29,7 +29,8 @@ class World {
   ): Promise<Running> {
     const place = this.places.get(name) ?? { batches: new MemoryBatchStore(), slots: new MemorySlotFile() };
     this.places.set(name, place);
-    const opened = await openLog({ ...place, nodeId: name as NodeId, random });
+    const snapshots = new MemorySnapshotFiles();
+    const opened = await openLog({ ...place, snapshots, nodeId: name as NodeId, random });
     const log = failing?.(opened) ?? opened;
     const inner = await runNode(this.network, log, names);
     const one: Running = {

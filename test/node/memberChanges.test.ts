@@ -8,7 +8,7 @@ import {
   nodeIdOf,
   QuorateError,
 } from "@quorate/raft";
-import { MemoryBatchStore, MemorySlotFile, openLog } from "@quorate/storage/internal";
+import { MemoryBatchStore, MemorySlotFile, MemorySnapshotFiles, openLog } from "@quorate/storage/internal";
 import { memoryNetwork } from "@quorate/transport/links";
 import { afterEach, describe, expect, it } from "vitest";
 import { addressOf, clock, type Running, random, runNode, untilWithin } from "./memoryNode.ts";
@@ -26,7 +26,7 @@ class World {
 
   async open(name: string): Promise<LogStore> {
     const place = { batches: new MemoryBatchStore(), slots: new MemorySlotFile() };
-    return openLog({ ...place, nodeId: name as NodeId, random });
+    return openLog({ ...place, snapshots: new MemorySnapshotFiles(), nodeId: name as NodeId, random });
   }
 
   async start(log: LogStore, peers: readonly string[], joins?: string): Promise<Running> {

@@ -13,6 +13,7 @@ import {
   MemoryBatchStore,
   type MemoryContents,
   MemorySlotFile,
+  MemorySnapshotFiles,
   openLog,
   recordKey,
   type SlotContents,
@@ -38,7 +39,8 @@ const blank: Disk = { contents: [], slots: undefined };
 async function openOn({ contents, slots }: Disk, nodeId = nodeA): Promise<OpenDisk> {
   const batches = new MemoryBatchStore(contents);
   const slotFile = new MemorySlotFile(slots);
-  const store = await openLog({ batches, slots: slotFile, nodeId, random: countingRandom() });
+  const snapshots = new MemorySnapshotFiles();
+  const store = await openLog({ batches, slots: slotFile, snapshots, nodeId, random: countingRandom() });
   return { store, batches, disk: () => ({ contents: batches.contents(), slots: slotFile.contents() }) };
 }
 
@@ -235,7 +237,8 @@ describe("A log store", () => {
     const one = await bornOn(blank);
     const batches = new MemoryBatchStore();
     const slots = new MemorySlotFile();
-    const other = await openLog({ batches, slots, nodeId: nodeA, random: countingRandom(77) });
+    const snapshots = new MemorySnapshotFiles();
+    const other = await openLog({ batches, slots, snapshots, nodeId: nodeA, random: countingRandom(77) });
     await other.bear(birthOf(other.identity));
     const mixed = { contents: batches.contents(), slots: one.disk().slots };
     expect((await rejection(openOn(mixed))).code).toBe("DATA_LOST");
@@ -266,6 +269,7 @@ describe("What an opening finds", () => {
       openLog({
         batches: new MemoryBatchStore(left),
         slots: new MemorySlotFile(witness),
+        snapshots: new MemorySnapshotFiles(),
         nodeId: nodeA,
         random: countingRandom(),
         logger,
@@ -313,6 +317,7 @@ describe("After a failed write a log store", () => {
     const store = await openLog({
       batches: failing,
       slots: slotFile,
+      snapshots: new MemorySnapshotFiles(),
       nodeId: nodeA,
       random: countingRandom(),
     });

@@ -6,7 +6,13 @@
  * a node which only crashed is refused or mute.
  */
 import { type LogStore, type MemberId, QuorateError, type RestoredState, reachesFloor } from "@quorate/raft";
-import { MemoryBatchStore, MemorySlotFile, openLog, type SlotContents } from "@quorate/storage/internal";
+import {
+  MemoryBatchStore,
+  MemorySlotFile,
+  MemorySnapshotFiles,
+  openLog,
+  type SlotContents,
+} from "@quorate/storage/internal";
 import { describe, expect, it } from "vitest";
 import {
   countingRandom,
@@ -51,7 +57,12 @@ class Biographer {
     const batches = new MemoryBatchStore(this.contents);
     const slots = new MemorySlotFile(this.slots);
     const recorded = recordWrites({ batches, slots }, (write) => this.writes.push(write));
-    const store = await openLog({ ...recorded, nodeId: nodeA, random: countingRandom() });
+    const store = await openLog({
+      ...recorded,
+      snapshots: new MemorySnapshotFiles(),
+      nodeId: nodeA,
+      random: countingRandom(),
+    });
     this.afterClose = () => {
       this.contents = batches.contents();
       this.slots = slots.contents();
@@ -160,7 +171,8 @@ async function judged(one: Case, stores: Stores): Promise<Ending> {
   const onlyCrashed = one.lostBatches === 0 && one.witness === "whole";
   let store: LogStore;
   try {
-    store = await openLog({ ...stores, nodeId: nodeA, random: countingRandom(1000) });
+    const snapshots = new MemorySnapshotFiles();
+    store = await openLog({ ...stores, snapshots, nodeId: nodeA, random: countingRandom(1000) });
   } catch (error) {
     if (!(error instanceof QuorateError) || error.code !== "DATA_LOST") throw error;
     if (onlyCrashed) throw new Error(`a false refusal: ${error.message}`);

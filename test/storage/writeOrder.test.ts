@@ -1,6 +1,6 @@
 /** A write of the log store: the batch, then its witness, and only then a promise may be made on it. */
 import { systemRandom } from "@quorate/raft";
-import { MemoryBatchStore, MemorySlotFile, openLog } from "@quorate/storage/internal";
+import { MemoryBatchStore, MemorySlotFile, MemorySnapshotFiles, openLog } from "@quorate/storage/internal";
 import { describe, expect, it } from "vitest";
 import { birthOf, entry, nodeA, persist } from "./vocabulary.ts";
 
@@ -35,7 +35,8 @@ describe("A write", () => {
   it("begins its witness when its batch is durable, and is done when both are", async () => {
     const batches = new HeldBatches();
     const slots = new HeldSlots();
-    const log = await openLog({ batches, slots, nodeId: nodeA, random: systemRandom() });
+    const snapshots = new MemorySnapshotFiles();
+    const log = await openLog({ batches, slots, snapshots, nodeId: nodeA, random: systemRandom() });
     await log.bear(birthOf(log.identity));
     batches.isHeld = true;
     slots.isHeld = true;
@@ -60,7 +61,8 @@ describe("A write", () => {
   it("takes what it cuts off the disk, so that the next opening finds nothing to say", async () => {
     const batches = new MemoryBatchStore();
     const slots = new MemorySlotFile();
-    const log = await openLog({ batches, slots, nodeId: nodeA, random: systemRandom() });
+    const snapshots = new MemorySnapshotFiles();
+    const log = await openLog({ batches, slots, snapshots, nodeId: nodeA, random: systemRandom() });
     await log.bear(birthOf(log.identity));
     await log.write(persist({ term: 1, entries: [entry(1, 1), entry(2, 1), entry(3, 1)] }));
     await log.write(persist({ term: 2, truncateFrom: 2 }));
@@ -69,6 +71,7 @@ describe("A write", () => {
     const reopened = await openLog({
       batches: new MemoryBatchStore(batches.contents()),
       slots: new MemorySlotFile(slots.contents()),
+      snapshots: new MemorySnapshotFiles(),
       nodeId: nodeA,
       random: systemRandom(),
       logger: { debug: say, info: say, warn: say, error: say },

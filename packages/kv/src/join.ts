@@ -11,7 +11,7 @@ import {
   systemRandom,
 } from "@quorate/raft";
 import { openDirectory } from "@quorate/storage";
-import { MemoryBatchStore, MemorySlotFile, openLog } from "@quorate/storage/internal";
+import { MemoryBatchStore, MemorySlotFile, MemorySnapshotFiles, openLog } from "@quorate/storage/internal";
 import { websocketNetwork } from "@quorate/transport";
 import { assembleNode, type NodeCluster } from "./assembleNode.ts";
 import { type JoinOptions, resolveJoinOptions } from "./joinOptions.ts";
@@ -48,6 +48,7 @@ function openStorage(
   return openLog({
     batches: new MemoryBatchStore(),
     slots: new MemorySlotFile(),
+    snapshots: new MemorySnapshotFiles(),
     nodeId,
     random,
     logger,

@@ -56,7 +56,10 @@ export interface LogStore {
   bear(birth: Birth): Promise<RestoredState>;
   /** Writes atomically and durably. The caller has one write outstanding at most. */
   write(persist: Persist): Promise<void>;
-  /** Entries `from`..`to` (inclusive), verified, at most `maxBytes` of data but at least one. */
+  /**
+   * Entries `from`..`to` (inclusive), verified, at most `maxBytes` of data but at least one. None where `from` is no
+   * longer after the boundary: they were compacted.
+   */
   read(from: Index, to: Index, maxBytes: number): Promise<readonly Entry[]>;
   /**
    * Moves the boundary up to this entry and deletes what is no longer after it, in bounded batches between which other

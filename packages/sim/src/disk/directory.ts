@@ -7,6 +7,7 @@
  */
 import type { BatchOperation } from "@quorate/raft";
 import type { Chance } from "../world/chance.ts";
+import { type FolderCopy, SimulatedFolder } from "./folder.ts";
 
 export type Batch = readonly BatchOperation[];
 export type Slots = readonly [Uint8Array, Uint8Array];
@@ -15,6 +16,7 @@ export type Slots = readonly [Uint8Array, Uint8Array];
 export interface DirectoryCopy {
   readonly batches: readonly Batch[];
   readonly slots: Slots | undefined;
+  readonly snapshots: FolderCopy;
 }
 
 export interface SlotWrite {
@@ -38,6 +40,7 @@ function wholeSlot(content: Uint8Array): Uint8Array {
 export class SimulatedDirectory {
   /** Called when a write begins. */
   onWrite: (() => void) | undefined;
+  readonly snapshots: SimulatedFolder;
   private readonly chance: Chance;
   private batches: Batch[] = [];
   private slots: Slots | undefined;
@@ -46,6 +49,7 @@ export class SimulatedDirectory {
 
   constructor(chance: Chance) {
     this.chance = chance;
+    this.snapshots = new SimulatedFolder(chance);
   }
 
   get isEmpty(): boolean {
@@ -101,20 +105,23 @@ export class SimulatedDirectory {
   crash(): void {
     this.settleBatches();
     this.tearSlot();
+    this.snapshots.crash();
   }
 
   copy(): DirectoryCopy {
-    return { batches: [...this.batches], slots: this.slots };
+    return { batches: [...this.batches], slots: this.slots, snapshots: this.snapshots.copy() };
   }
 
   restore(copy: DirectoryCopy): void {
     this.batches = [...copy.batches];
     this.slots = copy.slots;
+    this.snapshots.restore(copy.snapshots);
   }
 
   wipe(): void {
     this.batches = [];
     this.slots = undefined;
+    this.snapshots.wipe();
   }
 
   /** Loses the batches `from`..`to` (exclusive) in silence, as a damaged LevelDB log does at its next opening. */

@@ -1,16 +1,17 @@
 /**
- * The batch store and the slot file of one start of a process, over a simulated directory.
+ * The batch store, the slot file and the snapshot files of one start of a process, over a simulated directory.
  *
  * Writes take virtual time and may fail, for ever after the first failure. Reads see what is durable. After its
  * process died a store answers nothing: the promises of a dead process never settle.
  */
-import type { BatchOperation, BatchStore, SlotFile } from "@quorate/raft";
+import type { BatchOperation, BatchStore, SlotFile, SnapshotFiles } from "@quorate/raft";
 import type { Chance } from "../world/chance.ts";
 import type { SimulatedProcess } from "../world/process.ts";
 import type { Timeline } from "../world/timeline.ts";
 import type { Trace } from "../world/trace.ts";
 import { type SimulatedDirectory, slotBytes } from "./directory.ts";
 import { OrderedBytes } from "./orderedBytes.ts";
+import { simulatedSnapshotFiles } from "./snapshotFiles.ts";
 
 /** How a disk behaves now; the nemesis changes it while the simulation runs. */
 export interface DiskTemper {
@@ -34,6 +35,7 @@ export function calmTemper(meanLatencyMs: number): DiskTemper {
 export interface DiskPorts {
   readonly batches: BatchStore;
   readonly slots: SlotFile;
+  readonly snapshots: SnapshotFiles;
 }
 
 export interface DiskWorld {
@@ -99,6 +101,14 @@ export function openDirectory(
       failure,
     }),
     slots: simulatedSlots(world, process, directory, { delayMs: completionDelayMs, readMs, failure }),
+    snapshots: simulatedSnapshotFiles(world.timeline, process, directory.snapshots, {
+      delayMs: completionDelayMs,
+      readMs,
+      failure: () => {
+        const code = temper.isFull ? "ENOSPC" : failure(false);
+        return code && new DiskError(code, "a snapshot file");
+      },
+    }),
   };
 }
 

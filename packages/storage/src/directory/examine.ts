@@ -14,6 +14,7 @@ import { type Evidence, gatherEvidence } from "../log/evidence.ts";
 import { judge } from "../log/judgement.ts";
 import { planRecovery } from "../log/recovery.ts";
 import { DiskSlotFile } from "./diskSlotFile.ts";
+import { DiskSnapshotFiles } from "./diskSnapshotFiles.ts";
 import { codeOf } from "./durableFiles.ts";
 import { readIdentity } from "./identityFile.ts";
 import { filesIn, type Layout, layoutOf } from "./layout.ts";
@@ -58,11 +59,14 @@ async function examineCopy(
     const copy = layoutOf(temporary);
     await copyInto(layout, copy);
     const batches = await openLevelBatchStore(copy.log);
+    const snapshots = new DiskSnapshotFiles(layout.snapshots);
     try {
       const evidence = await gatherEvidence(batches, new DiskSlotFile(copy.witness));
       const judgement = judge(evidence, nameOf(identity, evidence), evidence.slots === undefined);
       const recovery =
-        judgement.kind === "open" ? await planRecovery(batches, evidence, judgement) : undefined;
+        judgement.kind === "open"
+          ? await planRecovery({ batches, snapshots }, evidence, judgement)
+          : undefined;
       return reportOf({ directory: layout.directory, pid, identity, evidence, judgement, recovery });
     } finally {
       await batches.close();

@@ -4,6 +4,7 @@
  *   identity.json   who it is, for people and for a first check; the witness repeats it
  *   witness         two slots: what was promised last
  *   log/            LevelDB
+ *   snapshots/      the last two snapshots, once there is one
  *   lock            the process that has it open, for the message only: LevelDB's own lock decides
  */
 import { readdir } from "node:fs/promises";
@@ -15,6 +16,7 @@ export interface Layout {
   readonly identity: string;
   readonly witness: string;
   readonly log: string;
+  readonly snapshots: string;
   readonly lock: string;
 }
 
@@ -24,6 +26,7 @@ export function layoutOf(directory: string): Layout {
     identity: join(directory, "identity.json"),
     witness: join(directory, "witness"),
     log: join(directory, "log"),
+    snapshots: join(directory, "snapshots"),
     lock: join(directory, "lock"),
   };
 }

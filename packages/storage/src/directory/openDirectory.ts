@@ -26,6 +26,7 @@ import {
 import { newbornSlots, openLog } from "../log/openLog.ts";
 import { decodeSlots } from "../log/slot.ts";
 import { DiskSlotFile, slotFileContent, slotsOf } from "./diskSlotFile.ts";
+import { DiskSnapshotFiles } from "./diskSnapshotFiles.ts";
 import { createDurably, readIfPresent, syncDirectory } from "./durableFiles.ts";
 import { readIdentity, writeIdentity } from "./identityFile.ts";
 import { filesIn, type Layout, layoutOf } from "./layout.ts";
@@ -57,6 +58,7 @@ export async function openDirectory(directory: string, options: DirectoryOptions
   const store = await openLog({
     batches,
     slots: new DiskSlotFile(layout.witness),
+    snapshots: new DiskSnapshotFiles(layout.snapshots),
     nodeId,
     random,
     ...(logger === undefined ? {} : { logger }),
@@ -76,9 +78,16 @@ async function findOrMake(directory: string): Promise<Layout> {
   return layoutOf(await realpath(path));
 }
 
-/** Making ends with a whole witness; before that, nothing was promised. */
+/**
+ * Making ends with a whole witness; before that, nothing was promised. Throws where the witness is of a newer format:
+ * LevelDB writes into its files when they are opened, and these are left alone.
+ */
 async function isMade(layout: Layout): Promise<boolean> {
-  if ((await readIfPresent(layout.witness)) !== undefined) return true;
+  const witness = await readIfPresent(layout.witness);
+  if (witness !== undefined) {
+    decodeSlots(slotsOf(witness));
+    return true;
+  }
   if ((await filesIn(layout.log)).length === 0) return false;
   throw new QuorateError(
     "DATA_LOST",

@@ -1,8 +1,9 @@
 /** What `quorate doctor` says of a data directory: plain data, and sentences made of it. */
 import type { Floor, Identity, MemberId } from "@quorate/raft";
 import type { Evidence } from "../log/evidence.ts";
+import type { Finding } from "../log/finding.ts";
 import type { Judgement } from "../log/judgement.ts";
-import { type Finding, outcomeSentence, type Recovery } from "../log/recovery.ts";
+import { outcomeSentence, type Recovery } from "../log/recovery.ts";
 import type { StateRecord } from "../log/stateRecord.ts";
 
 /** What a start would do. */

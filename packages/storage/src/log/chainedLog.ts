@@ -9,11 +9,13 @@ import {
   asIndex,
   type BatchOperation,
   type Birth,
+  type Boundary,
   type Entry,
   type Identity,
   type Index,
   incarnationOf,
   invariant,
+  type Logger,
   type LogStore,
   type MemberId,
   nodeIdOf,
@@ -21,18 +23,21 @@ import {
   QuorateError,
   type RestoredState,
   type Seen,
-  type SnapshotStore,
+  type SnapshotFiles,
+  type SnapshotHeader,
   type Standing,
 } from "@quorate/raft";
+import { FileSnapshotStore, type SnapshotContext } from "../snapshots/fileSnapshotStore.ts";
+import type { StoredSnapshot } from "../snapshots/findSnapshots.ts";
 import { encodeBirth } from "./birthRecord.ts";
 import { equalBytes } from "./bytes.ts";
 import { encodeEntry } from "./entryRecord.ts";
-import { birthKey, entryKey, seenKey } from "./keys.ts";
+import { birthKey, deletions, entryKey, seenKey } from "./keys.ts";
 import { positionAt, type ReadResult, readEntries } from "./readEntries.ts";
 import { restoredState } from "./restoredState.ts";
 import { scanLog } from "./scan.ts";
 import { encodeSeen, maxSeenMembers } from "./seenRecord.ts";
-import type { Position, StateRecord } from "./stateRecord.ts";
+import type { Membership, Position, StateRecord } from "./stateRecord.ts";
 import type { Tail } from "./tail.ts";
 import { type Stores, writeWitnessed } from "./witness.ts";
 
@@ -46,34 +51,21 @@ export interface Opened {
   readonly tail: Tail;
   readonly standing: Standing;
   readonly seen: Map<MemberId, Seen>;
+  readonly snapshots: SnapshotFiles;
+  readonly kept: readonly StoredSnapshot[];
+  readonly logger: Logger;
 }
 
 /** Longest quarantine reason that is kept; with it a state record still fits into a slot. */
 const maxReasonLength = 150;
 
-function notYet(): QuorateError {
-  return new QuorateError("UNAVAILABLE", "This version keeps no snapshots.");
-}
-
-const noSnapshots: SnapshotStore = {
-  kept: [],
-  compactableTo: undefined,
-  write: async () => {
-    throw notYet();
-  },
-  receive: async () => {
-    throw notYet();
-  },
-  read: async () => {
-    throw notYet();
-  },
-  retain: () => () => {},
-};
+/** Entries that one batch deletes: other writes go on between two. */
+const deletedAtOnce = 512;
 
 export class ChainedLog implements LogStore {
   readonly identity: Identity;
   readonly boot: number;
-  readonly snapshots: SnapshotStore = noSnapshots;
+  readonly snapshots: FileSnapshotStore;
   private readonly stores: Stores;
   private readonly location: string;
   private readonly tail: Tail;
@@ -94,6 +86,16 @@ export class ChainedLog implements LogStore {
     this.seenPeers = opened.seen;
     this.record = opened.record;
     this.currentStanding = opened.standing;
+    const { snapshots: files, location, logger, kept } = opened;
+    const context: SnapshotContext = {
+      files,
+      location,
+      logger,
+      chainAt: (boundary) => this.chainAt(boundary),
+      begins: () => this.record.boundary,
+      membership: () => this.membership(),
+    };
+    this.snapshots = new FileSnapshotStore(context, kept);
   }
 
   get sequence(): number {
@@ -149,10 +151,8 @@ export class ChainedLog implements LogStore {
       const operations: BatchOperation[] = [];
       let end = this.tail.last;
       if (truncateFrom !== undefined && truncateFrom <= end.index) {
-        for (let index = end.index; index >= truncateFrom; index = asIndex(index - 1)) {
-          operations.push({ kind: "delete", key: entryKey(index) });
-        }
-        end = await this.positionBefore(truncateFrom);
+        operations.push(...deletions(truncateFrom, end.index));
+        end = await this.positionOf(asIndex(truncateFrom - 1));
       }
       const kept = end;
       const added: Position[] = [];
@@ -184,12 +184,34 @@ export class ChainedLog implements LogStore {
     });
   }
 
-  async compact(): Promise<void> {
-    throw notYet();
+  async compact(upTo: Index): Promise<void> {
+    const from = await this.inTurn(async () => {
+      const { index } = this.record.boundary;
+      if (upTo <= index) return upTo;
+      const compactableTo = this.snapshots.compactableTo ?? index;
+      invariant(upTo <= compactableTo, "the log reaches back to two snapshots", { upTo, compactableTo });
+      await this.commit([], { boundary: await this.positionOf(upTo) });
+      return index;
+    });
+    await this.deleteEntries(from, upTo);
   }
 
-  async install(): Promise<RestoredState> {
-    throw notYet();
+  async install(header: SnapshotHeader): Promise<RestoredState> {
+    const snapshot = this.snapshots.receivedOf(header);
+    const { index } = header.boundary;
+    const [from, restored] = await this.inTurn(async () => {
+      const { currentStanding: standing } = this;
+      invariant(standing.kind === "born", "only a member installs a snapshot");
+      const { boundary } = this.record;
+      invariant(index > boundary.index, "a snapshot before the log's boundary is not installed", { index });
+      await this.begin(header);
+      this.snapshots.installed(snapshot);
+      const state = await this.restore(standing.birth);
+      this.currentStanding = { ...standing, restored: state };
+      return [boundary.index, state] as const;
+    });
+    await this.deleteEntries(from, index);
+    return restored;
   }
 
   async remember(peer: MemberId, seen: Seen): Promise<void> {
@@ -224,13 +246,58 @@ export class ChainedLog implements LogStore {
   close(): Promise<void> {
     this.closing ??= this.lastStep.then(async () => {
       this.failure ??= new QuorateError("CLOSED", `The log in ${this.location} is closed.`);
+      await this.snapshots.close();
       await this.stores.slots.close();
       await this.stores.batches.close();
     });
     return this.closing;
   }
 
+  /** One batch: the boundary is the snapshot's, and what is not known to follow it is gone. */
+  private async begin({ boundary, chain }: SnapshotHeader): Promise<void> {
+    const { record } = this;
+    const start: Position = { ...boundary, chain };
+    const before = record.last.index < start.index ? undefined : await this.positionOf(start.index);
+    const follows = before?.term === start.term;
+    if (follows && before.chain !== chain) {
+      throw this.checksumFault(`entry ${start.index} is not the one that a snapshot was taken after`);
+    }
+    const doomed = follows ? [] : deletions(start.index + 1, record.last.index);
+    const risen = start.term > record.term;
+    await this.commit(doomed, {
+      boundary: start,
+      last: follows ? record.last : start,
+      term: risen ? start.term : record.term,
+      vote: risen ? undefined : record.vote,
+    });
+    if (!follows) this.tail.restart(start);
+  }
+
+  /** Those after `from` up to `to`, all of them behind the boundary. */
+  private async deleteEntries(from: Index, to: Index): Promise<void> {
+    for (let first = from + 1; first <= to; first += deletedAtOnce) {
+      const last = Math.min(to, first + deletedAtOnce - 1);
+      await this.inTurn(async () => {
+        const removal = this.stores.batches.write(deletions(first, last));
+        await this.writing(removal, `Removing entries ${first} to ${last} from`);
+      });
+    }
+  }
+
+  private async chainAt({ index, term }: Boundary): Promise<number> {
+    const position = await this.inTurn(() => this.positionOf(index));
+    invariant(position.term === term, "a snapshot is of an entry that the log holds", { index, term });
+    return position.chain;
+  }
+
+  private membership(): Membership {
+    const { membership } = this.record;
+    invariant(membership !== undefined, "only a member has snapshots");
+    return membership;
+  }
+
   private readNow(from: Index, to: Index, maxBytes: number): Promise<ReadResult> {
+    if (from <= this.record.boundary.index) return Promise.resolve({ kind: "entries", entries: [] });
     const end = asIndex(Math.min(to, this.tail.last.index));
     return this.reading(readEntries(this.stores.batches, this.tail, from, end, maxBytes));
   }
@@ -239,16 +306,17 @@ export class ChainedLog implements LogStore {
     const { boundary, last } = this.record;
     const scan = await this.reading(scanLog(this.stores.batches, boundary, last));
     if (scan.fault !== undefined) throw this.checksumFault(scan.fault);
-    return restoredState(this.record, birth, scan.termRuns, scan.configurations);
+    return restoredState(this.record, birth, scan, this.snapshots.kept[0]);
   }
 
-  private async positionBefore(index: Index): Promise<Position> {
-    const { boundary } = this.record;
-    invariant(index > boundary.index, "nothing below the boundary is truncated", { index, boundary });
-    if (index - 1 === boundary.index) return boundary;
-    const position = await this.reading(positionAt(this.stores.batches, this.tail, asIndex(index - 1)));
+  /** Of an entry from the boundary to the log's end. */
+  private async positionOf(index: Index): Promise<Position> {
+    const { boundary, last } = this.record;
+    invariant(index >= boundary.index && index <= last.index, "the log holds the entry", { index, boundary });
+    if (index === boundary.index) return boundary;
+    const position = await this.reading(positionAt(this.stores.batches, this.tail, index));
     if (position !== undefined) return position;
-    throw this.checksumFault(`entry ${index - 1} is missing or damaged`);
+    throw this.checksumFault(`entry ${index} is missing or damaged`);
   }
 
   /** A store that cannot be read has failed as much as one that cannot be written. */
@@ -262,16 +330,20 @@ export class ChainedLog implements LogStore {
 
   private async commit(operations: readonly BatchOperation[], change: Partial<StateRecord>): Promise<void> {
     const record: StateRecord = { ...this.record, ...change, k: this.record.k + 1 };
+    await this.writing(writeWitnessed(this.stores, operations, record), `Write ${record.k} to`);
+    this.record = record;
+  }
+
+  private async writing(result: Promise<void>, what: string): Promise<void> {
     try {
-      await writeWitnessed(this.stores, operations, record);
+      await result;
     } catch (cause) {
       throw this.fail(
-        `Write ${record.k} to ${this.location} failed (${messageOf(cause)}); whether it is on the disk ` +
+        `${what} ${this.location} failed (${messageOf(cause)}); whether it is on the disk ` +
           "is unknown, and nothing was promised on it.",
         cause,
       );
     }
-    this.record = record;
   }
 
   private fail(sentence: string, cause: unknown): QuorateError {

@@ -6,7 +6,7 @@
  *   m/record            the state record; every batch writes it
  *   m/seen              what peers have shown
  */
-import { asIndex, type Index } from "@quorate/raft";
+import { asIndex, type BatchOperation, type Index } from "@quorate/raft";
 import { getUint53, putUint53 } from "./bytes.ts";
 
 const entryPrefix = 0x65;
@@ -32,4 +32,13 @@ export const lastKey: Uint8Array = Uint8Array.of(0xff);
 /** Undefined where the key has another shape, as a damaged store may show. */
 export function indexOfKey(key: Uint8Array): Index | undefined {
   return key.length === 9 && key[0] === entryPrefix ? asIndex(getUint53(key, 1)) : undefined;
+}
+
+/** Deletes entries `first`..`last` (inclusive). */
+export function deletions(first: number, last: number): BatchOperation[] {
+  const operations: BatchOperation[] = [];
+  for (let index = first; index <= last; index += 1) {
+    operations.push({ kind: "delete", key: entryKey(asIndex(index)) });
+  }
+  return operations;
 }

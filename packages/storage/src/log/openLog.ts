@@ -24,6 +24,7 @@ import {
   type Random,
   randomHex,
   type SlotFile,
+  type SnapshotFiles,
   type Standing,
   silentLogger,
 } from "@quorate/raft";
@@ -41,6 +42,7 @@ import { type Stores, writeWitness, writeWitnessed } from "./witness.ts";
 export interface LogOptions {
   readonly batches: BatchStore;
   readonly slots: SlotFile;
+  readonly snapshots: SnapshotFiles;
   readonly nodeId: NodeId;
   /** Draws the incarnation of a directory that is made. */
   readonly random: Random;
@@ -56,16 +58,17 @@ export interface LogOptions {
 }
 
 /**
- * Takes over both stores: closing the log closes them, and so does a rejection.
+ * Takes over the three stores: closing the log closes them, and so does a rejection.
  *
  * Rejects `DATA_LOST` when hard state may be gone or the directory is quarantined, `WRONG_DIRECTORY` when
  * the data are another node's or of a newer format, `STORAGE_FAILED` when reading or writing fails.
  */
 export async function openLog(options: LogOptions): Promise<LogStore> {
-  const { batches, slots } = options;
+  const { batches, slots, snapshots } = options;
   try {
     return await open(options);
   } catch (error) {
+    await snapshots.close();
     await slots.close();
     await batches.close();
     throw error instanceof QuorateError ? error : failedToOpen(error, options.location ?? defaultLocation);
@@ -78,6 +81,7 @@ async function open(options: LogOptions): Promise<ChainedLog> {
   const {
     batches,
     slots,
+    snapshots,
     nodeId,
     location = defaultLocation,
     logger = silentLogger,
@@ -92,10 +96,10 @@ async function open(options: LogOptions): Promise<ChainedLog> {
   }
   if (judgement.kind === "refuse") throw new QuorateError(judgement.code, `${location}: ${judgement.reason}`);
   invariant(judgement.kind === "open", "what was just created opens");
-  const recovery = await planRecovery(batches, evidence, judgement);
+  const recovery = await planRecovery({ batches, snapshots }, evidence, judgement);
   report(logger, location, recovery);
   if (judgement.unwitnessed) await writeWitness(stores, judgement.record);
-  return recover(stores, location, evidence, recovery);
+  return recover({ stores, snapshots, location, logger }, evidence, recovery);
 }
 
 /** A creation that did not finish promised nothing: it is made anew, as a new incarnation. */
@@ -112,15 +116,18 @@ export function newbornSlots(nodeId: NodeId, incarnation: string): readonly [Uin
   return [content, content];
 }
 
-async function recover(
-  stores: Stores,
-  location: string,
-  evidence: Evidence,
-  recovery: Recovery,
-): Promise<ChainedLog> {
+interface Place {
+  readonly stores: Stores;
+  readonly snapshots: SnapshotFiles;
+  readonly location: string;
+  readonly logger: Logger;
+}
+
+async function recover(place: Place, evidence: Evidence, recovery: Recovery): Promise<ChainedLog> {
+  const { stores, snapshots } = place;
   const { scan, seen, birth } = recovery;
   const last = await keptPosition(stores.batches, recovery);
-  if (recovery.cleanUp) await removeAfter(stores.batches, last.index);
+  if (recovery.cleanUp) await removeEntries(stores.batches, asIndex(last.index + 1), entriesEnd);
   scan.tail.cutTo(last);
   const record = openingRecord(recovery, last);
   const operations: BatchOperation[] = [];
@@ -128,13 +135,16 @@ async function recover(
     operations.push({ kind: "delete", key: birthKey });
   }
   await writeWitnessed(stores, operations, record);
+  // What a crash left of a compaction or an installation: they move the boundary first.
+  await removeEntries(stores.batches, asIndex(0), entryKey(asIndex(record.boundary.index + 1)));
+  for (const name of recovery.leftovers) await snapshots.remove(name);
   const standing = standingOf(record, recovery);
   invariant(standing.kind !== "born" || birth !== undefined, "a born node has its birth");
-  return new ChainedLog({ stores, location, record, tail: scan.tail, standing, seen });
+  return new ChainedLog({ ...place, record, tail: scan.tail, standing, seen, kept: recovery.snapshots });
 }
 
 function openingRecord(recovery: Recovery, last: Position): StateRecord {
-  const { record, floor, seen } = recovery;
+  const { record, boundary, floor, seen } = recovery;
   const term = asTerm(Math.max(record.term, last.term));
   return {
     ...record,
@@ -143,23 +153,25 @@ function openingRecord(recovery: Recovery, last: Position): StateRecord {
     term,
     vote: term > record.term ? undefined : record.vote,
     floor,
+    boundary,
     last,
     seen: seen.size === 0 ? 0 : record.seen,
   };
 }
 
-function standingOf(record: StateRecord, { birth, scan }: Recovery): Standing {
+function standingOf(record: StateRecord, { birth, scan, snapshots }: Recovery): Standing {
   const { membership, promisedTo, floor, last } = record;
   if (membership === undefined) return { kind: "unborn", promisedTo };
   if (birth === undefined) {
     const { clusterId } = membership;
     return { kind: "lost", clusterId, floor: floor ?? { lastIndex: last.index, lastTerm: last.term } };
   }
-  return { kind: "born", birth, restored: restoredState(record, birth, scan.termRuns, scan.configurations) };
+  const restored = restoredState(record, birth, scan, snapshots[0]?.header);
+  return { kind: "born", birth, restored };
 }
 
-async function keptPosition(batches: BatchStore, { scan, keepTo, record }: Recovery): Promise<Position> {
-  if (keepTo === record.boundary.index) return record.boundary;
+async function keptPosition(batches: BatchStore, { scan, keepTo, boundary }: Recovery): Promise<Position> {
+  if (keepTo === boundary.index) return boundary;
   const position = await positionAt(batches, scan.tail, keepTo);
   if (position !== undefined) return position;
   throw new QuorateError(
@@ -170,12 +182,12 @@ async function keptPosition(batches: BatchStore, { scan, keepTo, record }: Recov
 
 /**
  * In small batches that change nothing about the judgement: until the opening batch is written, a crash
- * among them leaves a log that is found faulty in the same way.
+ * among them leaves a log that is found faulty in the same way, or one that begins where it did.
  */
-async function removeAfter(batches: BatchStore, last: Index): Promise<void> {
-  let from = entryKey(asIndex(last + 1));
+async function removeEntries(batches: BatchStore, first: Index, end: Uint8Array): Promise<void> {
+  let from = entryKey(first);
   for (;;) {
-    const doomed = await batches.range(from, entriesEnd, 512);
+    const doomed = await batches.range(from, end, 512);
     if (doomed.length === 0) return;
     await batches.write(doomed.map(([key]) => ({ kind: "delete", key })));
     from = doomed.at(-1)![0]; // not from the start again: LevelDB would step over every deleted key

@@ -4,8 +4,6 @@
  * the same words.
  */
 import {
-  asIndex,
-  asTerm,
   type BatchStore,
   type Birth,
   type Floor,
@@ -13,81 +11,97 @@ import {
   type MemberId,
   reachesFloor,
   type Seen,
+  type SnapshotFiles,
   type Term,
 } from "@quorate/raft";
+import { findSnapshots, type StoredSnapshot } from "../snapshots/findSnapshots.ts";
+import { type Base, chooseBase, raisedFloor } from "./base.ts";
 import { decodeBirth } from "./birthRecord.ts";
 import type { Evidence } from "./evidence.ts";
+import { type Finding, loss, note } from "./finding.ts";
 import type { Judgement } from "./judgement.ts";
+import { positionAt } from "./readEntries.ts";
 import { keptEnd, type Scan, scanLog } from "./scan.ts";
 import { decodeSeen } from "./seenRecord.ts";
-import type { StateRecord } from "./stateRecord.ts";
+import type { Position, StateRecord } from "./stateRecord.ts";
 
 export type OpenJudgement = Extract<Judgement, { kind: "open" }>;
-
-export interface Finding {
-  /** `loss`: something acknowledged is gone. `note`: a crash left it so, and nothing is gone. */
-  readonly kind: "loss" | "note";
-  /** A clause: no capital, no full stop. */
-  readonly text: string;
-}
 
 export interface Recovery {
   /** As it comes up: `mute` is born with a floor that the kept log does not reach. */
   readonly outcome: "unborn" | "lost" | "mute" | "voter";
   readonly record: StateRecord;
   readonly birth: Birth | undefined;
+  /** Where the kept log begins: the record's boundary, or where it begins anew. */
+  readonly boundary: Position;
   readonly scan: Scan;
   /** Entries after this one are removed. */
   readonly keepTo: Index;
   readonly floor: Floor | undefined;
   /** Anything lies in the store that does not belong to the kept log. */
   readonly cleanUp: boolean;
+  /** Newest first, at most two. */
+  readonly snapshots: readonly StoredSnapshot[];
+  /** Names of snapshot files that are none of them. */
+  readonly leftovers: readonly string[];
   readonly seen: Map<MemberId, Seen>;
   readonly findings: readonly Finding[];
 }
 
+/** What an opening reads from. */
+export interface Sources {
+  readonly batches: BatchStore;
+  readonly snapshots: SnapshotFiles;
+}
+
 export async function planRecovery(
-  batches: BatchStore,
+  { batches, snapshots }: Sources,
   evidence: Evidence,
   judgement: OpenJudgement,
 ): Promise<Recovery> {
   const { record } = judgement;
-  const { membership, boundary, last } = record;
-  const scan = await scanLog(batches, boundary, last);
+  const { membership, last } = record;
+  const scan = await scanLog(batches, record.boundary, last);
   const born = membership !== undefined;
   const birth = born && evidence.birth ? decodeBirth(evidence.birth, membership.genesis) : undefined;
   const faulty = scan.fault !== undefined;
   const lost = born && birth === undefined;
-  const lastKnown: Floor = { lastIndex: last.index, lastTerm: last.term };
-  const floor = faulty || lost ? higher(record.floor, lastKnown) : record.floor;
-  const keepTo = faulty ? keptEnd(scan, lastKnown.lastIndex, lastKnown.lastTerm, boundary) : last.index;
+  const verifiedTo = faulty ? keptEnd(scan, last.index, last.term, record.boundary) : last.index;
+  const found = await findSnapshots(snapshots, membership);
+  const base = await chooseBase(snapshots, {
+    record,
+    scan,
+    keepTo: verifiedTo,
+    found,
+    positionAt: (index) => positionAt(batches, scan.tail, index),
+  });
+  const floor = faulty || lost || base.stateIsGone ? raisedFloor(record.floor, record) : record.floor;
   const seen = decodeSeen(evidence.seen, record.seen);
-  const mute = floor !== undefined && !reachesFloor(floor, keepTo, termAt(scan, keepTo, boundary.term));
+  const kept = new Set(base.kept.map(({ name }) => name));
   return {
-    outcome: !born ? "unborn" : lost ? "lost" : mute ? "mute" : "voter",
+    outcome: !born ? "unborn" : lost ? "lost" : isMute(base, floor) ? "mute" : "voter",
     record,
     birth,
-    scan,
-    keepTo,
+    boundary: base.boundary,
+    scan: base.scan,
+    keepTo: base.keepTo,
     floor,
-    cleanUp: faulty || scan.surplus || (!born && evidence.birth !== undefined),
+    cleanUp: faulty || base.scan.surplus || (!born && evidence.birth !== undefined),
+    snapshots: base.kept,
+    leftovers: found.names.filter((name) => !kept.has(name)),
     seen: seen ?? new Map<MemberId, Seen>(),
     findings: [
       ...batchFindings(evidence, judgement),
-      ...logFindings(scan, keepTo, last.index),
+      ...logFindings(scan, record, base),
+      ...base.findings,
       ...(lost ? [loss("the record of its birth is gone")] : []),
       ...(seen === undefined ? [loss("what it had seen of its peers is gone, and is learnt anew")] : []),
     ],
   };
 }
 
-/** Each part the larger: a log that reaches the result reaches both. */
-function higher(one: Floor | undefined, other: Floor): Floor {
-  if (one === undefined) return other;
-  return {
-    lastIndex: asIndex(Math.max(one.lastIndex, other.lastIndex)),
-    lastTerm: asTerm(Math.max(one.lastTerm, other.lastTerm)),
-  };
+function isMute({ scan, keepTo, boundary }: Base, floor: Floor | undefined): boolean {
+  return floor !== undefined && !reachesFloor(floor, keepTo, termAt(scan, keepTo, boundary.term));
 }
 
 /** The term of a scanned entry. */
@@ -113,20 +127,17 @@ function batchFindings(evidence: Evidence, { record, lostBatches, unwitnessed }:
   return findings;
 }
 
-function logFindings(scan: Scan, keepTo: Index, lastIndex: Index): Finding[] {
-  if (scan.fault !== undefined) {
-    return [loss(`${scan.fault}; of entries 1 to ${lastIndex}, those after ${keepTo} cannot be trusted`)];
+function logFindings({ fault, surplus }: Scan, { boundary, last }: StateRecord, base: Base): Finding[] {
+  if (fault !== undefined) {
+    const first = boundary.index + 1;
+    return [
+      base.keepTo > base.boundary.index || base.boundary.index === boundary.index
+        ? loss(`${fault}; of entries ${first} to ${last.index}, those after ${base.keepTo} cannot be trusted`)
+        : loss(`${fault}; the log begins anew after entry ${base.boundary.index}, whose snapshot is intact`),
+    ];
   }
-  if (scan.surplus) return [loss("entries that had been replaced have reappeared beyond the log's end")];
+  if (surplus) return [loss("entries that had been replaced have reappeared beyond the log's end")];
   return [];
-}
-
-function loss(text: string): Finding {
-  return { kind: "loss", text };
-}
-
-function note(text: string): Finding {
-  return { kind: "note", text };
 }
 
 /** What the node will do, as a sentence. */

@@ -1,5 +1,6 @@
 /**
- * What the core starts from, put together from the state record, the birth and a verified scan of the log.
+ * What the core starts from, put together from the state record, the birth, the newest snapshot and a verified scan of
+ * the log.
  */
 import {
   asIndex,
@@ -10,28 +11,31 @@ import {
   type Index,
   QuorateError,
   type RestoredState,
-  type TermRun,
+  type SnapshotHeader,
 } from "@quorate/raft";
+import type { Scan } from "./scan.ts";
 import type { StateRecord } from "./stateRecord.ts";
 
 export function restoredState(
   record: StateRecord,
   birth: Birth,
-  termRuns: readonly TermRun[],
-  configurations: readonly Entry[],
+  { termRuns, configurations }: Pick<Scan, "termRuns" | "configurations">,
+  snapshot: SnapshotHeader | undefined,
 ): RestoredState {
   const { term, vote, floor, boundary, last, boot } = record;
+  const first = snapshot?.configuration ?? { index: asIndex(0), configuration: birth.configuration };
+  const from = snapshot?.boundary.index ?? 0;
   return {
     term,
     vote,
     floor,
     boundary: { index: boundary.index, term: boundary.term },
-    snapshot: undefined,
+    snapshot,
     lastIndex: last.index,
     termRuns: termRuns.filter((run) => run.firstIndex <= last.index),
     configurations: [
-      { index: asIndex(0), configuration: birth.configuration },
-      ...configurations.filter((entry) => entry.index <= last.index).map(configurationOf),
+      first,
+      ...configurations.filter(({ index }) => index > from && index <= last.index).map(configurationOf),
     ],
     boot,
   };

@@ -19,7 +19,12 @@ import {
 } from "@quorate/raft";
 import { getUint32, putUint32 } from "./bytes.ts";
 
-export const recordFormat = 1;
+/**
+ * The newest format that this version reads. Format 2 is format 1 with a boundary that may lie above 0: what
+ * was never compacted is written as format 1, so that the version before can still open it.
+ */
+export const recordFormat = 2;
+const firstFormat = 1;
 
 /** A place in the log and the chain value there. */
 export interface Position {
@@ -55,7 +60,8 @@ export interface StateRecord {
 }
 
 export function encodeStateRecord(record: StateRecord): Uint8Array {
-  const json = JSON.stringify({ format: recordFormat, ...record });
+  const format = record.boundary.index === 0 ? firstFormat : recordFormat;
+  const json = JSON.stringify({ format, ...record });
   const length = Buffer.byteLength(json, "utf8");
   const bytes = Buffer.allocUnsafe(8 + length);
   putUint32(bytes, 4, length);
@@ -71,22 +77,23 @@ export function decodeStateRecord(bytes: Uint8Array): StateRecord | undefined {
   if (end > bytes.length || crc32(bytes.subarray(4, end)) !== getUint32(bytes, 0)) return undefined;
   const value: unknown = parse(Buffer.from(bytes.subarray(8, end)).toString("utf8"));
   if (!isObject(value)) return undefined;
-  if (value.format !== recordFormat) throw newerFormat(value.format);
+  const { format } = value;
+  if (format !== firstFormat && format !== recordFormat) throw newerFormat(format, recordFormat);
   return validated(value);
 }
 
 /** This directory was written by a later version: refused before anything is changed. */
-export function newerFormat(format: unknown): QuorateError {
+export function newerFormat(format: unknown, known: number): QuorateError {
   return new QuorateError(
     "WRONG_DIRECTORY",
-    `The data are in format ${String(format)}; this version reads format ${recordFormat}. ` +
+    `The data are in format ${String(format)}; this version reads up to format ${known}. ` +
       "Use the version that wrote them. Nothing was changed.",
   );
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
-function parse(text: string): unknown {
+export function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -94,11 +101,11 @@ function parse(text: string): unknown {
   }
 }
 
-function isObject(value: unknown): value is Fields {
+export function isObject(value: unknown): value is Fields {
   return typeof value === "object" && value !== null;
 }
 
-function isCount(value: unknown): value is number {
+export function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
@@ -114,7 +121,7 @@ function isFloor(value: unknown): value is Floor {
   return isObject(value) && isCount(value.lastIndex) && isCount(value.lastTerm);
 }
 
-function isMembership(value: unknown): value is Membership {
+export function isMembership(value: unknown): value is Membership {
   return isObject(value) && typeof value.clusterId === "string" && isCount(value.genesis);
 }
 
@@ -146,7 +153,7 @@ function validated(value: Fields): StateRecord | undefined {
   };
 }
 
-const origin: Position = { index: asIndex(0), term: asTerm(0), chain: 0 };
+export const origin: Position = { index: asIndex(0), term: asTerm(0), chain: 0 };
 
 /** What a directory that was just made has promised: nothing. */
 export function newbornRecord(member: MemberId): StateRecord {

@@ -41,17 +41,22 @@ export class Tail {
     if (this.terms.length > 2 * keptPositions) this.forget(this.terms.length - keptPositions);
   }
 
+  /** The log begins and ends at `position`, whatever was before. */
+  restart(position: Position): void {
+    this.first = position.index;
+    this.terms = [position.term];
+    this.chains = [position.chain];
+  }
+
   /** Ends the log at `position`, held or not. */
   cutTo(position: Position): void {
     const before = position.index - this.first;
     if (before < 0 || before > this.terms.length) {
-      this.first = position.index;
-      this.terms = [];
-      this.chains = [];
-    } else {
-      this.terms.length = before;
-      this.chains.length = before;
+      this.restart(position);
+      return;
     }
+    this.terms.length = before;
+    this.chains.length = before;
     this.terms.push(position.term);
     this.chains.push(position.chain);
   }
