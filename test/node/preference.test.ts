@@ -1,7 +1,7 @@
 /** Preferred nodes: to whom a leader hands over, when, how often; and that it happens on whole nodes. */
 import { type MemberId, type NodeId, QuorateError } from "@quorate/raft";
 import { Preference } from "@quorate/raft/internal";
-import { MemoryBatchStore, MemorySlotFile, openLog } from "@quorate/storage/internal";
+import { MemoryBatchStore, MemorySlotFile, MemorySnapshotFiles, openLog } from "@quorate/storage/internal";
 import { memoryNetwork } from "@quorate/transport/links";
 import { describe, expect, it } from "vitest";
 import { manyTimers } from "../client/manyTimers.ts";
@@ -110,7 +110,8 @@ it("of three nodes the preferred one leads in the end, whoever is elected", asyn
   const nodes = await Promise.all(
     names.map(async (name) => {
       const place = { batches: new MemoryBatchStore(), slots: new MemorySlotFile() };
-      const log = await openLog({ ...place, nodeId: name as NodeId, random });
+      const snapshots = new MemorySnapshotFiles();
+      const log = await openLog({ ...place, snapshots, nodeId: name as NodeId, random });
       return runNode(network, log, names, undefined, { priority: name === "c" ? 10 : 1 });
     }),
   );
