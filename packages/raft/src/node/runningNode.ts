@@ -33,6 +33,7 @@ import { CoreDriver, type CoreObserver } from "./coreDriver.ts";
 import { Handover } from "./handover.ts";
 import { MembershipWaiters } from "./membershipWaiters.ts";
 import { coreOptions, type ResolvedRaftOptions } from "./options.ts";
+import { ownHello } from "./ownHello.ts";
 import { PeerRegistry } from "./peerRegistry.ts";
 import type {
   Applied,
@@ -198,8 +199,10 @@ export class RunningNode<Result> implements RaftNode<Result> {
   }
 
   #transportHandlers(): TransportHandlers {
+    const { self, log, address, resolved } = this.#options;
+    const { priority } = resolved;
     return {
-      hello: () => this.#hello(),
+      hello: () => ownHello({ self, log, start: this.#start, address, priority }),
       sequence: () => this.#options.log.sequence,
       admit: (peer) => this.#admit(peer),
       linked: (peer) => this.#linked(peer),
@@ -207,20 +210,6 @@ export class RunningNode<Result> implements RaftNode<Result> {
       unlinked: (peer) => this.#unlinked(peer),
       lost: (peer, cause) => this.#lost(peer, cause),
       refusedBy: (node, refusal) => this.#refusedBy(node, refusal),
-    };
-  }
-
-  #hello(): PeerHello {
-    const { log, address } = this.#options;
-    const clusterId = log.standing.kind === "born" ? log.standing.birth.clusterId : undefined;
-    return {
-      member: this.member,
-      clusterId,
-      start: this.#start,
-      boot: log.boot,
-      sequence: log.sequence,
-      address,
-      priority: this.#options.resolved.priority,
     };
   }
 
