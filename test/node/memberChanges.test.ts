@@ -1,17 +1,8 @@
 /** Changes of membership on whole nodes in memory: joining, replacing, leaving, and what callers are told. */
-import {
-  asIndex,
-  type LogStore,
-  type MemberChange,
-  memberId,
-  type NodeId,
-  nodeIdOf,
-  QuorateError,
-} from "@quorate/raft";
-import { MemoryBatchStore, MemorySlotFile, MemorySnapshotFiles, openLog } from "@quorate/storage/internal";
+import { asIndex, type LogStore, type MemberChange, memberId, nodeIdOf, QuorateError } from "@quorate/raft";
 import { memoryNetwork } from "@quorate/transport/links";
 import { afterEach, describe, expect, it } from "vitest";
-import { addressOf, clock, type Running, random, runNode, untilWithin } from "./memoryNode.ts";
+import { addressOf, clock, openMemoryLog, type Running, runNode, untilWithin } from "./memoryNode.ts";
 
 const until = untilWithin(20_000);
 const encoder = new TextEncoder();
@@ -24,11 +15,6 @@ afterEach(async () => {
 class World {
   readonly network = memoryNetwork();
 
-  async open(name: string): Promise<LogStore> {
-    const place = { batches: new MemoryBatchStore(), slots: new MemorySlotFile() };
-    return openLog({ ...place, snapshots: new MemorySnapshotFiles(), nodeId: name as NodeId, random });
-  }
-
   async start(log: LogStore, peers: readonly string[], joins?: string): Promise<Running> {
     const one = await runNode(this.network, log, peers, joins);
     ended.push(() => one.stop());
@@ -36,7 +22,7 @@ class World {
   }
 
   async found(...names: string[]): Promise<Running[]> {
-    return Promise.all(names.map(async (name) => this.start(await this.open(name), names)));
+    return Promise.all(names.map(async (name) => this.start(await openMemoryLog(name), names)));
   }
 }
 
@@ -75,7 +61,7 @@ async function change(nodes: readonly Running[], changes: readonly MemberChange[
 
 /** Opens a directory, has it added by the leader, and starts it. */
 async function joinTo(world: World, nodes: readonly Running[], name: string): Promise<Running> {
-  const log = await world.open(name);
+  const log = await openMemoryLog(name);
   const { nodeId, incarnation } = log.identity;
   const member = { id: memberId(nodeId, incarnation), address: addressOf(name) };
   const leader = await leaderOf(nodes);

@@ -4,6 +4,7 @@ import {
   type Entry,
   type LogStore,
   type Network,
+  type NodeId,
   type RaftNode,
   type RaftOptions,
   type Random,
@@ -11,6 +12,7 @@ import {
   systemClock,
   systemRandom,
 } from "@quorate/raft";
+import { MemoryBatchStore, MemorySlotFile, MemorySnapshotFiles, openLog } from "@quorate/storage/internal";
 import { createTransport } from "@quorate/transport/links";
 
 export const clock: Clock = systemClock();
@@ -25,6 +27,12 @@ export interface Running {
 
 export function addressOf(name: string): string {
   return `ws://127.0.0.1:${7_000 + name.charCodeAt(0)}`;
+}
+
+/** A new directory, in memory. */
+export function openMemoryLog(name: string): Promise<LogStore> {
+  const place = { batches: new MemoryBatchStore(), slots: new MemorySlotFile() };
+  return openLog({ ...place, snapshots: new MemorySnapshotFiles(), nodeId: name as NodeId, random });
 }
 
 /** Starts the node of `log`; the command "poison" is more than its machine can take. */

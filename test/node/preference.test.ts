@@ -1,7 +1,6 @@
 /** Preferred nodes: to whom a leader hands over, when, how often; and that it happens on whole nodes. */
-import { type MemberId, type NodeId, QuorateError } from "@quorate/raft";
+import { type MemberId, QuorateError } from "@quorate/raft";
 import { Preference } from "@quorate/raft/internal";
-import { MemoryBatchStore, MemorySlotFile, MemorySnapshotFiles, openLog } from "@quorate/storage/internal";
 import { memoryNetwork } from "@quorate/transport/links";
 import { describe, expect, it } from "vitest";
 import { manyTimers } from "../client/manyTimers.ts";
@@ -15,7 +14,7 @@ import {
   partition,
   propose,
 } from "../core/cluster.ts";
-import { random, runNode, untilWithin } from "./memoryNode.ts";
+import { openMemoryLog, runNode, untilWithin } from "./memoryNode.ts";
 
 const second = 1_000;
 
@@ -109,9 +108,7 @@ it("of three nodes the preferred one leads in the end, whoever is elected", asyn
   const names = ["a", "b", "c"];
   const nodes = await Promise.all(
     names.map(async (name) => {
-      const place = { batches: new MemoryBatchStore(), slots: new MemorySlotFile() };
-      const snapshots = new MemorySnapshotFiles();
-      const log = await openLog({ ...place, snapshots, nodeId: name as NodeId, random });
+      const log = await openMemoryLog(name);
       return runNode(network, log, names, undefined, { priority: name === "c" ? 10 : 1 });
     }),
   );
