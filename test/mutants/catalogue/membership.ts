@@ -1,12 +1,14 @@
 /** Bugs of membership and of handing leadership over. */
-import { inFile, type Mutant, unsearched } from "../mutant.ts";
+import { inFile, type Mutant, type Search, unsearched } from "../mutant.ts";
 
 const core = "packages/raft/src/core";
 const limits = inFile("test/core/membershipLimits.test.ts");
 const transfer = inFile("test/core/transfer.test.ts");
-const notDrawn = unsearched(
-  "no operation of the simulated clients changes members or hands leadership over yet",
-);
+const changes = inFile("test/core/membership.test.ts");
+
+const run = { kind: "seeds", layer: "raft", nodes: 3, durationMs: 6_000, profile: "membership" } as const;
+/** Who counts wrongly commits too early, or elects too easily. */
+const counted: Search["as"] = ["commit rule", "membership"];
 
 export const membership: readonly Mutant[] = [
   {
@@ -16,7 +18,7 @@ export const membership: readonly Mutant[] = [
     find: "return hasMajority(voters, has) && (outgoing.length === 0 || hasMajority(outgoing, has));",
     replace: "return hasMajority(outgoing.length < 0 ? outgoing : voters, has);",
     killedBy: inFile("test/core/memberChange.test.ts")("asks a majority of each list, of values as of votes"),
-    search: notDrawn,
+    search: { ...run, as: counted },
   },
   {
     name: "a leader changes its members before it has committed in its term",
@@ -25,7 +27,7 @@ export const membership: readonly Mutant[] = [
     find: 'if (commitIndex < leading.noopIndex) return "notReady";',
     replace: 'if (commitIndex < 0) return "notReady";',
     killedBy: limits("is refused before the leader has committed in its own term (the bug of 2015)"),
-    search: notDrawn,
+    search: { ...run, as: ["membership"] },
   },
   {
     name: "a change of members begins while another is under way",
@@ -34,7 +36,45 @@ export const membership: readonly Mutant[] = [
     find: 'if (commitIndex < index || isJoint(configuration)) return "changing";',
     replace: 'if (commitIndex < 0) return "changing";',
     killedBy: limits("is refused while another one is under way, joint phase included"),
-    search: notDrawn,
+    search: { ...run, as: ["membership"] },
+  },
+  {
+    name: "a learner counts in the quorum",
+    source: "the dissertation, §4.2.1",
+    file: `${core}/quorum.ts`,
+    find:
+      "  { voters, outgoing }: Configuration,\n  reached: (id: MemberId) => number,\n): number {\n" +
+      "  const value = reachedByMajority(voters, reached);\n",
+    replace:
+      "  { voters, outgoing, learners }: Configuration,\n  reached: (id: MemberId) => number,\n): number {\n" +
+      "  const values = [...voters, ...learners].map(({ id }) => reached(id)).sort((one, other) => other - one);\n" +
+      "  const value = values[majorityOf(voters) - 1] ?? 0;\n",
+    killedBy: limits("never counts, neither for commits nor for votes"),
+    search: { ...run, as: counted },
+  },
+  {
+    name: "a leader that is going counts itself",
+    source: "the dissertation, §4.2.2",
+    file: `${core}/commit.ts`,
+    find: "const index = asIndex(reachedByQuorum(configurationOf(state.log), matchOf));",
+    replace:
+      "const { voters, outgoing, learners } = configurationOf(state.log);\n" +
+      '  const self = { id: state.options.self, address: "" };\n' +
+      "  const counted = voters.some(({ id }) => id === self.id) ? voters : [self, ...voters.slice(1)];\n" +
+      "  const index = asIndex(reachedByQuorum({ voters: counted, outgoing, learners }, matchOf));",
+    killedBy: changes("counts without the leader that is going: both others have to have its removal"),
+    search: { ...run, as: counted },
+  },
+  {
+    name: "a joint configuration is never left",
+    source: "etcd#12136",
+    file: `${core}/membership.ts`,
+    find: "if (isJoint(configuration)) appendConfiguration(state, leading, leaveJoint(configuration));",
+    replace: "if (isJoint(configuration)) leaveJoint(configuration);",
+    killedBy: changes(
+      "goes by way of a joint configuration when more than one voter differs, and out of it by itself",
+    ),
+    search: { ...run, as: ["L10 membership settles", "liveness"] },
   },
   {
     name: "a target of a transfer is told before everything is committed",
@@ -43,6 +83,8 @@ export const membership: readonly Mutant[] = [
     find: "if (peer.match !== log.lastIndex || state.commitIndex !== log.lastIndex) return;",
     replace: "if (peer.match !== log.lastIndex) return;",
     killedBy: transfer("waits until everything is committed, so that no write is left without an outcome"),
-    search: notDrawn,
+    search: unsearched(
+      "it leaves writes without an outcome, which clients stand: it is no violation of safety",
+    ),
   },
 ];

@@ -74,8 +74,10 @@ export const keyValueStore: readonly Mutant[] = [
     name: "a write whose leader fell is told to have had no effect",
     source: "rule 9 of errors: an unknown outcome is never called none",
     file: "packages/raft/src/node/waiters.ts",
-    find: '{ retryable: true, outcome: "unknown" },\n        ),',
-    replace: '{ retryable: true, outcome: "none" },\n        ),',
+    find: "      if (index <= commitIndex) continue;\n",
+    replace:
+      "      if (index <= commitIndex) continue;\n" +
+      '      if (index > 0) waiter.reject(new QuorateError("PROPOSAL_LOST", "", { retryable: true, outcome: "none" }));\n',
     killedBy: inFile("test/node/waiters.test.ts")(
       "is told unknown, never failed, when leadership goes after the append",
     ),

@@ -113,10 +113,12 @@ export class CoreNode {
   }
 
   receive(from: MemberId, messages: readonly Message[]): void {
-    this.guarded(() => {
+    try {
       for (const message of messages) this.step({ kind: "received", from, message });
       this.endTurn();
-    });
+    } catch (error) {
+      this.ports.failed(error);
+    }
   }
 
   /** Asks it to hand leadership over, if it leads; marks what came of it. */
@@ -142,10 +144,12 @@ export class CoreNode {
   // --- turns
 
   private take(event: Event): void {
-    this.guarded(() => {
+    try {
       this.step(event);
       this.endTurn();
-    });
+    } catch (error) {
+      this.ports.failed(error);
+    }
   }
 
   private step(event: Event): void {
@@ -285,7 +289,7 @@ export class CoreNode {
 
   private later(delayMs: number, run: () => void): void {
     const { world, process } = this.ports;
-    world.timeline.schedule(delayMs, process, () => this.guarded(run));
+    world.timeline.place(delayMs, process, () => this.guarded(run));
   }
 
   private guarded(run: () => void): void {

@@ -132,7 +132,7 @@ export class CoreWire {
       atMs = Math.max(atMs, this.lastArrivalMs[path] as number);
       this.lastArrivalMs[path] = atMs;
     }
-    timeline.schedule(atMs - timeline.nowMs, undefined, () => this.comeOut(frame));
+    timeline.place(atMs - timeline.nowMs, undefined, () => this.comeOut(frame));
   }
 
   /** At the far end of the path: what was on its way when it was cut has not passed it. */

@@ -41,11 +41,10 @@ function checkKept(history: History, member: MemberHistory, state: RaftState): v
   const committed = history.committed[member.seenCommit - 1];
   if (committed === undefined) return;
   const term = termAt(state.log, asIndex(member.seenCommit));
-  history.require(
-    term === committed.term,
+  if (term === committed.term) return;
+  history.fail(
     "commit agreement",
-    () =>
-      `${member.member} gave up the entry at ${member.seenCommit} of term ${committed.term}, which it knew to be ` +
+    `${member.member} gave up the entry at ${member.seenCommit} of term ${committed.term}, which it knew to be ` +
       `committed; there is now ${term === undefined ? "nothing" : `one of term ${term}`}`,
   );
 }
@@ -127,11 +126,10 @@ function checkFollowerBound(history: History, member: MemberHistory, state: Raft
   const verified =
     message.kind === "appendRequest" ? message.prevIndex + message.entries.length : message.commitIndex;
   const bound = Math.min(message.commitIndex, verified);
-  history.require(
-    state.commitIndex <= bound,
+  if (state.commitIndex <= bound) return;
+  history.fail(
     "follower commit bound",
-    () =>
-      `${member.member} commits up to ${state.commitIndex} on a ${message.kind} that verifies no more than ${bound}`,
+    `${member.member} commits up to ${state.commitIndex} on a ${message.kind} that verifies no more than ${bound}`,
   );
 }
 

@@ -1,7 +1,8 @@
 /** A line of the trace: what a member's core was given, and what became of its state. */
 import type { Event, MemberId, RaftState, Role } from "@quorate/raft";
-import { mixNumber, mixText, mixValue } from "../world/mix.ts";
+import { mixName, mixNumber } from "../world/mix.ts";
 import type { TraceLine } from "../world/trace.ts";
+import { mixEvent } from "./mixEvent.ts";
 import { describeEvent, describeState } from "./words.ts";
 
 /** The numbers of a state: the state itself goes on changing. */
@@ -40,8 +41,8 @@ export class CoreStep implements TraceLine, StateSummary {
   }
 
   mix(hash: number): number {
-    let mixed = mixText(mixValue(hash, this.event), this.role);
-    if (this.vote !== undefined) mixed = mixText(mixed, this.vote);
+    let mixed = mixName(mixEvent(hash, this.event), this.role);
+    if (this.vote !== undefined) mixed = mixName(mixed, this.vote);
     mixed = mixNumber(mixed, this.isMute ? -this.term : this.term);
     mixed = mixNumber(mixNumber(mixed, this.appliedIndex), this.commitIndex);
     return mixNumber(mixNumber(mixed, this.durableIndex), this.lastIndex);

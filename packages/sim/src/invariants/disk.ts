@@ -12,11 +12,9 @@ import { type ChainLink, type History, lastLink, linkAt, type MemberHistory } fr
 import { isQuorum } from "./quorums.ts";
 
 export function writeStarted(history: History, member: MemberHistory, persist: Persist): void {
-  history.require(
-    member.writing === undefined,
-    "persisted before sent",
-    () => `${member.member} started a write while another was under way`,
-  );
+  if (member.writing !== undefined) {
+    history.fail("persisted before sent", `${member.member} started a write while another was under way`);
+  }
   const { truncateFrom } = persist;
   if (truncateFrom !== undefined) checkTruncation(history, member, persist, truncateFrom);
   const kept = truncateFrom === undefined ? member.log.length : Math.min(member.log.length, truncateFrom - 1);
@@ -26,7 +24,7 @@ export function writeStarted(history: History, member: MemberHistory, persist: P
       history.fail("index order", `${member.member} writes entry ${entry.index} after entry ${before.index}`);
       return;
     }
-    before = history.saw(before, entry, () => `${member.member} writes its log`);
+    before = history.saw(before, entry, member.member, "writes its log");
   }
   if (persist.term < member.term) {
     history.fail("terms only rise", `${member.member} writes term ${persist.term} over ${member.term}`);

@@ -73,11 +73,10 @@ function checkAppendOnly(history: History, member: MemberHistory, state: RaftSta
   const isKept =
     state.log.lastIndex >= leaderLastIndex &&
     termAt(state.log, asIndex(leaderLastIndex)) === member.leaderLastTerm;
-  history.require(
-    isKept,
+  if (isKept) return;
+  history.fail(
     "leader appends only",
-    () =>
-      `${member.member}, leader of term ${member.leadsTerm}, changed its log at or before ${leaderLastIndex}`,
+    `${member.member}, leader of term ${member.leadsTerm}, changed its log at or before ${leaderLastIndex}`,
   );
 }
 

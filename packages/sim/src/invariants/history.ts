@@ -16,7 +16,7 @@ import {
   type Role,
   type Term,
 } from "@quorate/raft";
-import { mixBytes, mixNumber, mixText } from "../world/mix.ts";
+import { mixBytes, mixName, mixNumber } from "../world/mix.ts";
 import type { Timeline } from "../world/timeline.ts";
 import type { Trace } from "../world/trace.ts";
 
@@ -208,11 +208,9 @@ export class History {
    * Log matching: an entry is known by its index and term, and so is everything before it. The first sight of one
    * fixes its chain value; every later one must agree.
    */
-  saw(before: ChainLink, entry: SeenEntry, where: () => string): ChainLink {
-    const hash = mixBytes(
-      mixText(mixNumber(before.hash, entry.term), `${before.term} ${entry.kind}`),
-      entry.data,
-    );
+  saw(before: ChainLink, entry: SeenEntry, who: MemberId, deed: string): ChainLink {
+    const position = mixNumber(mixNumber(before.hash, before.term), entry.term);
+    const hash = mixBytes(mixName(position, entry.kind), entry.data);
     const key = entryKey(entry.index, entry.term);
     const known = this.chain.get(key);
     if (known === undefined) {
@@ -224,7 +222,7 @@ export class History {
     if (known.hash !== hash) {
       this.fail(
         "log matching",
-        `${where()}: the entry at ${entry.index} of term ${entry.term}, or one before it, differs from the one ` +
+        `${who} ${deed}: the entry at ${entry.index} of term ${entry.term}, or one before it, differs from the one ` +
           "that was seen under that index and term before",
       );
     }

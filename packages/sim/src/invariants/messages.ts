@@ -60,10 +60,10 @@ export function checkSending(
 }
 
 function checkBorn(history: History, member: MemberHistory, message: Message): void {
-  history.require(
-    member.isBorn,
+  if (member.isBorn) return;
+  history.fail(
     "identity",
-    () => `${member.member} sends a ${message.kind} of term ${message.term}, though it is no member yet`,
+    `${member.member} sends a ${message.kind} of term ${message.term}, though it is no member yet`,
   );
 }
 
@@ -75,21 +75,19 @@ function checkHeartbeat(
   message: Extract<Message, { kind: "heartbeat" }>,
 ): void {
   const peer = member.state?.leading?.peers.get(to);
-  if (peer === undefined || peer.session !== message.session) return;
-  history.require(
-    message.commitIndex <= peer.match,
+  if (peer === undefined || peer.session !== message.session || message.commitIndex <= peer.match) return;
+  history.fail(
     "follower commit bound",
-    () =>
-      `${member.member} tells ${to} in a heartbeat of commit ${message.commitIndex}, but knows ${peer.match} entries ` +
+    `${member.member} tells ${to} in a heartbeat of commit ${message.commitIndex}, but knows ${peer.match} entries ` +
       "of it to be equal",
   );
 }
 
 function checkTerm(history: History, member: MemberHistory, term: number, message: Message): void {
-  history.require(
-    member.term >= term,
+  if (member.term >= term) return;
+  history.fail(
     "persisted before sent",
-    () => `${member.member} sends a ${message.kind} of term ${term}, but its disk is in term ${member.term}`,
+    `${member.member} sends a ${message.kind} of term ${term}, but its disk is in term ${member.term}`,
   );
 }
 
@@ -129,11 +127,10 @@ function checkAck(history: History, member: MemberHistory, term: number, match: 
   const leaderState = leader === undefined ? undefined : history.of(leader).state;
   if (leaderState === undefined || leaderState.currentTerm !== term || leaderState.role !== "leader") return;
   const theirs = termAt(leaderState.log, asIndex(match));
-  history.require(
-    theirs === own.term,
+  if (theirs === own.term) return;
+  history.fail(
     "log matching",
-    () =>
-      `${member.member} acknowledges ${match} entries in term ${term}; its last of them is of term ${own.term}, the ` +
+    `${member.member} acknowledges ${match} entries in term ${term}; its last of them is of term ${own.term}, the ` +
       `leader's of term ${theirs}`,
   );
 }
@@ -151,7 +148,7 @@ function unseen(history: History, member: MemberHistory, index: number, term: nu
   let link = linkBefore();
   const entries = cachedEntries(state, asIndex(from), asIndex(index), Number.POSITIVE_INFINITY) ?? [];
   for (const entry of entries) {
-    if (link !== undefined) link = history.saw(link, entry, () => `${member.member} leads`);
+    if (link !== undefined) link = history.saw(link, entry, member.member, "leads");
   }
   return link?.index === index ? link : undefined;
 }
@@ -172,5 +169,5 @@ function checkEntries(
     return;
   }
   let link: ChainLink = before;
-  for (const entry of entries) link = history.saw(link, entry, () => `${member.member} sends entries`);
+  for (const entry of entries) link = history.saw(link, entry, member.member, "sends entries");
 }

@@ -29,7 +29,7 @@ const remembered = new Map<string, number>();
 const maxRemembered = 4_096;
 
 /** For names, which are few and come again and again: of each the hash is taken once. */
-function mixName(hash: number, name: string): number {
+export function mixName(hash: number, name: string): number {
   let own = remembered.get(name);
   if (own === undefined) {
     own = mixText(0x811c9dc5, name) | 0;

@@ -43,13 +43,24 @@ export class Timeline {
     run: () => void,
     isTimer: boolean = false,
   ): Cancel {
+    const occurrence = this.place(delayMs, owner, run, isTimer);
+    return () => {
+      occurrence.run = undefined;
+    };
+  }
+
+  /** As `schedule`, of what nobody takes back: a closure less for each of the most frequent events. */
+  place(
+    delayMs: number,
+    owner: SimulatedProcess | undefined,
+    run: () => void,
+    isTimer: boolean = false,
+  ): Occurrence {
     this.scheduled += 1;
     const atMs = this.nowMs + quantised(Math.max(0, delayMs));
     const occurrence: Occurrence = { atMs, order: this.scheduled, owner, isTimer, run };
     this.push(occurrence);
-    return () => {
-      occurrence.run = undefined;
-    };
+    return occurrence;
   }
 
   /**

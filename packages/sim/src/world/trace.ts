@@ -5,7 +5,7 @@
  * ever: making them for every event would take longer than the events. Nothing reads lines back.
  */
 import type { RunObserver } from "../recording/runObserver.ts";
-import { mixBytes, mixNumber, mixText } from "./mix.ts";
+import { mixBytes, mixName, mixNumber, mixText } from "./mix.ts";
 import type { Timeline } from "./timeline.ts";
 
 /** A line that is kept as data, which must not change any more. */
@@ -41,7 +41,7 @@ export class Trace {
   /** `who` is a node, a client or a part of the world. */
   note(who: string, what: string | TraceLine): void {
     const atMs = this.timeline.nowMs;
-    const before = mixText(mixNumber(this.hash, atMs * 8), who);
+    const before = mixName(mixNumber(this.hash, atMs * 8), who);
     this.hash = typeof what === "string" ? mixText(before, what) : what.mix(before);
     const noted = { atMs, who, what };
     if (this.kept > 0) this.ring[this.count % this.kept] = noted;
