@@ -16,7 +16,7 @@ class World {
   readonly network = memoryNetwork();
 
   async start(log: LogStore, peers: readonly string[], joins?: string): Promise<Running> {
-    const one = await runNode(this.network, log, peers, joins);
+    const one = await runNode(this.network, log, peers, joins === undefined ? {} : { joins });
     ended.push(() => one.stop());
     return one;
   }

@@ -8,12 +8,14 @@ import {
   type RaftNode,
   type RaftOptions,
   type Random,
+  type Snapshotting,
+  type StateMachine,
   startNode,
   systemClock,
   systemRandom,
 } from "@quorate/raft";
 import { MemoryBatchStore, MemorySlotFile, MemorySnapshotFiles, openLog } from "@quorate/storage/internal";
-import { createTransport } from "@quorate/transport/links";
+import { createTransport, peerVersions } from "@quorate/transport/links";
 
 export const clock: Clock = systemClock();
 export const random: Random = systemRandom();
@@ -35,19 +37,52 @@ export function openMemoryLog(name: string): Promise<LogStore> {
   return openLog({ ...place, snapshots: new MemorySnapshotFiles(), nodeId: name as NodeId, random });
 }
 
+/** How a node differs from the others. */
+interface NodeKind {
+  /** The id of the cluster that it was added to. */
+  readonly joins?: string;
+  readonly options?: RaftOptions;
+  /** Of the protocol between members. */
+  readonly versions?: { readonly min: number; readonly max: number };
+  /** Its log can be compacted. */
+  readonly snapshotting?: boolean;
+}
+
+/** A snapshot of what was applied, as one piece of JSON. */
+function saved(applied: string[]): Snapshotting {
+  return {
+    view() {
+      const text = JSON.stringify(applied);
+      return { chunks: () => [new TextEncoder().encode(text)] };
+    },
+    restore() {
+      const decoder = new TextDecoder();
+      let text = "";
+      return {
+        add(chunk) {
+          text += decoder.decode(chunk, { stream: true });
+        },
+        finish() {
+          applied.splice(0, applied.length, ...(JSON.parse(text) as string[]));
+        },
+      };
+    },
+  };
+}
+
 /** Starts the node of `log`; the command "poison" is more than its machine can take. */
 export async function runNode(
   network: Network,
   log: LogStore,
   names: readonly string[],
-  joins?: string,
-  options: RaftOptions = {},
+  { joins, options = {}, versions = peerVersions, snapshotting = false }: NodeKind = {},
 ): Promise<Running> {
   const { nodeId } = log.identity;
-  const transport = createTransport({ network, clock, random });
+  const transport = createTransport({ network, clock, random, versions });
   const listener = await network.listen(addressOf(nodeId), (hello) => transport.accept(hello));
   const applied: string[] = [];
-  const machine = {
+  const machine: StateMachine<number> = {
+    ...(snapshotting ? saved(applied) : {}),
     apply(entry: Entry): number {
       const text = new TextDecoder().decode(entry.data);
       if (text === "poison") throw new Error("cannot digest this");

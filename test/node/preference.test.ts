@@ -109,7 +109,7 @@ it("of three nodes the preferred one leads in the end, whoever is elected", asyn
   const nodes = await Promise.all(
     names.map(async (name) => {
       const log = await openMemoryLog(name);
-      return runNode(network, log, names, undefined, { priority: name === "c" ? 10 : 1 });
+      return runNode(network, log, names, { options: { priority: name === "c" ? 10 : 1 } });
     }),
   );
   try {

@@ -1,6 +1,6 @@
 /** When a link is tried again, and when it is given up. In virtual time. */
 import type { Channel, Hello, Network, NodeId } from "@quorate/raft";
-import { createTransport, writePeerHello } from "@quorate/transport/internal";
+import { createTransport, peerVersions, writePeerHello } from "@quorate/transport/internal";
 import { describe, expect, it } from "vitest";
 import { clusterId, connectAs, link, node, recorder, world } from "./linkWorld.ts";
 import { heartbeat, member, nodeSide, recordingLogger, seededRandom, settle, virtualClock } from "./world.ts";
@@ -49,7 +49,7 @@ describe("reconnecting", () => {
     const channels: Channel[] = [];
     const listener = await at.network.listen("ws://b:1", () => ({
       kind: "accept",
-      hello: writePeerHello(peer),
+      hello: writePeerHello(peer, peerVersions),
       opened: (channel) => {
         channels.push(channel);
         recorder(channel);
@@ -88,7 +88,11 @@ describe("reconnecting", () => {
     const hellos: Hello[] = [];
     const listener = await at.network.listen("ws://b:1", (hello) => {
       hellos.push(hello);
-      return { kind: "accept", hello: writePeerHello(peer), opened: (channel) => void recorder(channel) };
+      return {
+        kind: "accept",
+        hello: writePeerHello(peer, peerVersions),
+        opened: (channel) => void recorder(channel),
+      };
     });
     link(a, "b", "ws://b:1");
     await settle();
@@ -123,7 +127,7 @@ describe("a peer that takes less than it is sent", () => {
     };
     const network: Network = {
       dial: async () => ({
-        hello: writePeerHello(peer),
+        hello: writePeerHello(peer, peerVersions),
         channel: {
           open: (handlers) => {
             closed = () => handlers.closed("local", "closed");

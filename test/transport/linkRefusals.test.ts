@@ -1,6 +1,6 @@
 /** Who is turned away, with which words, and what a bad frame costs. */
 import { ConnectionRefusedError, type Hello, type NodeId, type PeerHello, type Refusal } from "@quorate/raft";
-import { createTransport, encodeFrame, writePeerHello } from "@quorate/transport/internal";
+import { createTransport, encodeFrame, peerVersions, writePeerHello } from "@quorate/transport/internal";
 import { describe, expect, it } from "vitest";
 import { clusterId, connectAs, forLong, link, node, recorder, warnings, world } from "./linkWorld.ts";
 import { heartbeat, member, nodeSide, seededRandom, settle } from "./world.ts";
@@ -102,7 +102,7 @@ describe("a refusal", () => {
     it(`is what ${name} gets.`, async () => {
       const at = world();
       const a = await node(at, "a");
-      const hello = { ...writePeerHello(peer, "a" as NodeId), ...fields };
+      const hello = { ...writePeerHello(peer, peerVersions, "a" as NodeId), ...fields };
       const error = await at.network
         .dial(a.hello.address, hello, forLong)
         .then(String, (thrown: unknown) => thrown);
@@ -170,7 +170,7 @@ describe("a connection of a peer", () => {
     };
     const listener = await at.network.listen("ws://b:1", () => ({
       kind: "accept",
-      hello: writePeerHello(peer),
+      hello: writePeerHello(peer, peerVersions),
       opened: (channel) => {
         recorder(channel);
         channel.send(encodeFrame(1, [heartbeat(1)]));

@@ -4,6 +4,7 @@ import {
   createTransport,
   memoryNetwork,
   type PeerTransport,
+  peerVersions,
   writePeerHello,
 } from "@quorate/transport/internal";
 import {
@@ -97,7 +98,7 @@ export function link(from: Node, to: string, ...addresses: string[]): void {
 
 /** Connects as the node's peer would, without a transport of its own. */
 export async function connectAs(at: World, peer: PeerHello, to: Node): Promise<Channel> {
-  const hello = writePeerHello(peer, to.name as NodeId);
+  const hello = writePeerHello(peer, peerVersions, to.name as NodeId);
   const { channel } = await at.network.dial(to.hello.address, hello, forLong);
   return channel;
 }

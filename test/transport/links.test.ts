@@ -1,6 +1,6 @@
 /** Links between members: who is linked, what arrives, and how it ends. */
 import { type Network, type NodeId, QuorateError } from "@quorate/raft";
-import { createTransport, writePeerHello } from "@quorate/transport/internal";
+import { createTransport, peerVersions, writePeerHello } from "@quorate/transport/internal";
 import { describe, expect, it } from "vitest";
 import { clusterId, link, type Node, node, recorder, world } from "./linkWorld.ts";
 import { heartbeat, member, nodeSide, seededRandom, settle, virtualClock } from "./world.ts";
@@ -111,7 +111,7 @@ describe("the addresses of a peer", () => {
     let ends: string[] = [];
     const listener = await at.network.listen("ws://x:1", () => ({
       kind: "accept",
-      hello: writePeerHello(impostor),
+      hello: writePeerHello(impostor, peerVersions),
       opened: (channel) => {
         ends = recorder(channel).ends;
       },
@@ -191,7 +191,9 @@ describe("closing", () => {
     a.transport.setPeers(targets);
     await settle();
     expect(at.dials.length).toBe(dials);
-    expect(a.transport.accept(writePeerHello(b.hello, "a" as NodeId))).toMatchObject({ code: "CLOSING" });
+    expect(a.transport.accept(writePeerHello(b.hello, peerVersions, "a" as NodeId))).toMatchObject({
+      code: "CLOSING",
+    });
     await a.listener.close();
   });
 

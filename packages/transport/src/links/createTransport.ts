@@ -31,6 +31,7 @@ import { IncomingLinks } from "./incomingLinks.ts";
 import { OpenChannels } from "./openChannels.ts";
 import { type LinkWorld, OutgoingLink } from "./outgoingLink.ts";
 import { defaultPace, type Pace } from "./pace.ts";
+import { peerVersions, type VersionRange } from "./versions.ts";
 
 export interface TransportOptions {
   readonly network: Network;
@@ -39,6 +40,8 @@ export interface TransportOptions {
   /** Silent by default. */
   readonly logger?: Logger;
   readonly pace?: Partial<Pace>;
+  /** Of the protocol. Default: all that this release speaks; fewer hold a node back as if it were older. */
+  readonly versions?: VersionRange;
 }
 
 /**
@@ -74,13 +77,14 @@ class Links implements PeerTransport {
 
   start(handlers: TransportHandlers): void {
     invariant(this.#world === undefined, "a transport is started once");
-    const { network, clock, random, logger = silentLogger } = this.#options;
+    const { network, clock, random, logger = silentLogger, versions = peerVersions } = this.#options;
     const heard = this.#whileOpen(handlers);
     this.#world = {
       network,
       clock,
       random,
       logger,
+      versions,
       pace: this.#pace,
       handlers: heard,
       channels: this.#channels,

@@ -19,7 +19,7 @@ import { FrameDecoder } from "../codec/repeatedFrames.ts";
 import { maxIncomingPeers } from "../limits.ts";
 import type { LinkWorld } from "./outgoingLink.ts";
 import { readPeerHello, writePeerHello } from "./peerHello.ts";
-import { negotiate, peerVersions } from "./versions.ts";
+import { negotiate } from "./versions.ts";
 
 interface Incoming {
   readonly channel: Channel;
@@ -50,7 +50,7 @@ export class IncomingLinks {
     const order = this.#accepted;
     return {
       kind: "accept",
-      hello: writePeerHello(this.#world.handlers.hello()),
+      hello: writePeerHello(this.#world.handlers.hello(), this.#world.versions),
       opened: (channel) => this.#opened(channel, peer, order),
     };
   }
@@ -63,7 +63,7 @@ export class IncomingLinks {
   #judge(hello: Hello): PeerHello | Refusal {
     if (this.#isClosed) return refuse("CLOSING", "This node is closing.");
     // Versions first: a later protocol may have another hello.
-    const agreed = negotiate(peerVersions, hello.protocol);
+    const agreed = negotiate(this.#world.versions, hello.protocol);
     if (agreed.kind === "refuse") return agreed;
     const peer = readPeerHello(hello);
     if (typeof peer === "string") return refuse("HELLO", peer);

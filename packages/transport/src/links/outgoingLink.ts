@@ -30,7 +30,7 @@ import { FrameEncoder } from "../codec/repeatedFrames.ts";
 import type { OpenChannels } from "./openChannels.ts";
 import { type Pace, refusedRetryMs, retryMs } from "./pace.ts";
 import { readPeerHello, writePeerHello } from "./peerHello.ts";
-import { negotiate, peerVersions, versionOf } from "./versions.ts";
+import { negotiate, type VersionRange, versionOf } from "./versions.ts";
 
 /** What all links of a node share. */
 export interface LinkWorld {
@@ -38,6 +38,7 @@ export interface LinkWorld {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  readonly versions: VersionRange;
   readonly pace: Pace;
   readonly handlers: TransportHandlers;
   readonly channels: OpenChannels;
@@ -214,8 +215,8 @@ export class OutgoingLink {
   }
 
   async #try(address: string, signal: AbortSignal): Promise<Attempt> {
-    const { network, handlers, pace } = this.#world;
-    const hello = writePeerHello(handlers.hello(), this.#node);
+    const { network, handlers, pace, versions } = this.#world;
+    const hello = writePeerHello(handlers.hello(), versions, this.#node);
     let answer: { readonly channel: Channel; readonly hello: Hello };
     try {
       answer = await network.dial(address, hello, { signal, timeoutMs: pace.dialTimeoutMs });
@@ -250,7 +251,7 @@ export class OutgoingLink {
       const found = `There is ${nodeIdOf(peer.member)}, where ${this.#node} should be.`;
       return this.#turnAway(address, channel, found, "unreachable");
     }
-    const agreed = negotiate(peerVersions, hello.protocol);
+    const agreed = negotiate(this.#world.versions, hello.protocol);
     if (agreed.kind === "refuse") return this.#turnAway(address, channel, agreed.reason, "refused");
     const refusal = this.#world.handlers.admit(peer);
     if (refusal !== undefined) return this.#turnAway(address, channel, refusal.reason, "refused");

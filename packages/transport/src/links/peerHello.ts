@@ -18,15 +18,15 @@ import {
   type PeerHello,
 } from "@quorate/raft";
 import { isAddress, isClusterId, isCount, isNode } from "../codec/fields.ts";
-import { formatVersions, peerVersions } from "./versions.ts";
+import { formatVersions, type VersionRange } from "./versions.ts";
 
 /** The value of `role` in the hello of a member. */
 export const peerRole = "peer";
 
-export function writePeerHello(peer: PeerHello, to?: NodeId): Hello {
+export function writePeerHello(peer: PeerHello, versions: VersionRange, to?: NodeId): Hello {
   return {
     role: peerRole,
-    protocol: formatVersions(peerVersions),
+    protocol: formatVersions(versions),
     ...(peer.clusterId === undefined ? {} : { cluster: peer.clusterId }),
     node: nodeIdOf(peer.member),
     incarnation: incarnationOf(peer.member),
