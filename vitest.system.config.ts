@@ -6,7 +6,8 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   resolve: { conditions: ["development"] },
-  ssr: { resolve: { conditions: ["development", "node", "import", "module", "default"] } },
+  // Without "import": it would reach `require` as well, and pg would be given the modules of its own that are not its.
+  ssr: { resolve: { conditions: ["development", "node", "module", "default"] } },
   test: {
     include: ["test/system/**/*.test.ts"],
     pool: "forks",

@@ -113,7 +113,9 @@ function packageComplaint(file: HouseFile, specifier: string): string | undefine
   if (!allowed.includes(packageOf(specifier))) return `packages/${name} must not import it`;
   if (!specifier.startsWith("@quorate/")) return;
   const entry = specifier.split("/").slice(2).join("/");
-  return entry === "" || /^[a-z]+$/.test(entry) ? undefined : "only the entries of a package are its surface";
+  return entry === "" || /^[a-z]+(?:\/[a-z]+)?$/.test(entry)
+    ? undefined
+    : "only the entries of a package are its surface";
 }
 
 /** Complaints about the imports of one file of `packages/<name>/src`. */

@@ -37,6 +37,7 @@ const exitCodeOfError: Partial<Record<ErrorCode, number>> = {
   NOT_LEADER: exitCodes.unavailable,
   OVERLOADED: exitCodes.unavailable,
   PROPOSAL_LOST: exitCodes.unavailable,
+  STALE_TERM: exitCodes.conflict,
   STORAGE_FAILED: exitCodes.storageFault,
   TRANSFER_FAILED: exitCodes.unavailable,
   TIMED_OUT: exitCodes.unavailable,

@@ -26,6 +26,7 @@ export const errorCodes = [
   "REFUSED",
   "SESSION_ENDED",
   "SNAPSHOT_DAMAGED",
+  "STALE_TERM",
   "STORAGE_FAILED",
   "TIMED_OUT",
   "TOO_LARGE",

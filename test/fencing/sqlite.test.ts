@@ -1,0 +1,84 @@
+/** The guard row and the row fence on SQLite: two connections to one file, in every order of their steps. */
+import { type SqlFence, StaleTermError, sqlFence } from "@quorate/client/fencing/sql";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { allOrders, play } from "./interleavings.ts";
+import { actAtRandom, complaints } from "./randomActs.ts";
+import { rowFenceCases } from "./rowFenceCases.ts";
+import { isBusy, type SqliteWorld, sqliteWorld } from "./sqliteWorld.ts";
+import { freshTables, ledgerTerms, type OpenConnection, writeLedger } from "./sqlWorld.ts";
+
+const fence: SqlFence = sqlFence("sqlite");
+let world: SqliteWorld;
+let connections: [OpenConnection, OpenConnection];
+
+beforeAll(async () => {
+  world = sqliteWorld();
+  connections = [await world.connect(), await world.connect()];
+});
+
+afterAll(() => world[Symbol.dispose]());
+
+describe("the guard row on SQLite", () => {
+  it("refuses an older term after a newer one's first act, and nothing else", async () => {
+    const [mine, other] = connections;
+    await freshTables(world, mine, fence.createTable);
+    const act = (connection: OpenConnection, term: number): Promise<void> =>
+      fence.transaction(connection, { resource: "billing", term }, () => writeLedger(connection, term));
+    await act(mine, 7);
+    await act(other, 9);
+    await expect(act(mine, 7)).rejects.toMatchObject({ code: "STALE_TERM", term: 7, highest: 9 });
+    await act(other, 9);
+    expect(await ledgerTerms(mine)).toEqual([7, 9, 9]);
+    expect(await mine.rows("SELECT typeof(term) AS kind FROM quorate_fence")).toEqual([{ kind: "integer" }]);
+  });
+
+  it("in every order of two transactions: one at a time, and never an old one after a newer", async () => {
+    const seen = new Set<string>();
+    for (const order of allOrders()) {
+      for (const before of [undefined, 5]) {
+        const result = await play(world, fence, connections, {
+          order,
+          before,
+          terms: [7, 9],
+          newerEnds: "COMMIT",
+        });
+        const told = `${order.join("")}: ${JSON.stringify(result)}`;
+        expect(result.ledger, told).toEqual([...result.ledger].sort((a, b) => a - b));
+        const committed = result.verdicts.flatMap((verdict, who) =>
+          verdict === "committed" ? [[7, 9][who]] : [],
+        );
+        expect([...result.ledger], told).toEqual(committed);
+        seen.add(result.verdicts.join());
+      }
+    }
+    // Busy counts as failed: SQLite lets nobody wait here.
+    expect([...seen].sort()).toEqual([
+      "committed,committed",
+      "committed,failed",
+      "failed,committed",
+      "refused,committed",
+    ]);
+  });
+
+  it.each([1, 2, 3])(
+    "never lets an older term write after a newer one: random acts, seed %i",
+    async (seed) => {
+      const report = await actAtRandom(world, fence, connections, { seed, acts: 40, isRetryable: isBusy });
+      expect(complaints(report)).toEqual([]);
+      expect(report.refused).toBeGreaterThan(5);
+    },
+  );
+
+  it("notices work that ended the guard's transaction", async () => {
+    const [mine] = connections;
+    const early = fence.transaction(mine, { resource: "early", term: 3 }, () => mine.query("COMMIT"));
+    await expect(early).rejects.toMatchObject({ outcome: "unknown" });
+    await expect(fence.transaction(mine, { resource: "early", term: 2 })).rejects.toBeInstanceOf(
+      StaleTermError,
+    );
+  });
+});
+
+describe("the row fence on SQLite", () => {
+  rowFenceCases(fence, () => connections[0]);
+});
