@@ -117,8 +117,8 @@ export const disk: readonly Mutant[] = [
     name: "entries that were cut stay on the disk",
     source: "openraft#561",
     file: `${log}/chainedLog.ts`,
-    find: "for (let index = end.index; index >= truncateFrom; index = asIndex(index - 1)) {",
-    replace: "for (let index = end.index; index > end.index; index = asIndex(index - 1)) {",
+    find: "        operations.push(...deletions(truncateFrom, end.index));\n",
+    replace: "",
     killedBy: inFile("test/storage/writeOrder.test.ts")(
       "takes what it cuts off the disk, so that the next opening finds nothing to say",
     ),

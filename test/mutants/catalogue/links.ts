@@ -23,7 +23,14 @@ export const links: readonly Mutant[] = [
     find: "return this.#judgeCluster(peer, name) ?? this.#judgeAge(peer, name);",
     replace: "return this.#judgeCluster(peer, name);",
     killedBy: registry("with an older boot is refused with a sentence"),
-    search: unsearched("no fault that is drawn puts an older copy back"),
+    search: {
+      kind: "seeds",
+      layer: "raft",
+      nodes: 3,
+      durationMs: 6_000,
+      profile: "disks",
+      as: ["one vote per term", "commit agreement", "leader completeness", "durability", "index order"],
+    },
   },
   {
     name: "members of two clusters speak to each other",

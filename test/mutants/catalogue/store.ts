@@ -30,8 +30,8 @@ export const keyValueStore: readonly Mutant[] = [
     name: "a deposed leader's expiry ends a session",
     source: "etcd#12528, #15247",
     file: "packages/kv/src/machine/sessions.ts",
-    find: "return term === entryTerm ? closeSession(state, session)",
-    replace: "return term <= entryTerm ? closeSession(state, session)",
+    find: "  if (term !== change.term) return nothing;\n",
+    replace: "  if (term > change.term) return nothing;\n",
     killedBy: sessions("expires only by a command of the term that it is applied in"),
     search: unsearched(
       "an expiry is proposed in its own term; only a copy kept for long could be of an older one",
