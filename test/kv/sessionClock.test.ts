@@ -1,8 +1,8 @@
 /** The clock that ends silent sessions, in virtual time, on a leader that does what the test says. */
 import { type Command, decodeProposal, encodeProposal } from "@quorate/client/protocol";
-import { createMachineHost, type MachineHost, SessionClock } from "@quorate/kv/internal";
-import { isAlive, sessions, sessionTtlMs } from "@quorate/kv/machine";
-import { asTerm, QuorateError, silentLogger } from "@quorate/raft";
+import { createMachineHost, type MachineHost, SessionClock, type Verdict } from "@quorate/kv/internal";
+import { isAlive } from "@quorate/kv/machine";
+import { asTerm, QuorateError, type ReadPoint, silentLogger } from "@quorate/raft";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ManyTimers, manyTimers } from "../client/manyTimers.ts";
 import { settle } from "../transport/world.ts";
@@ -36,11 +36,9 @@ function start(): SessionClock {
       node,
       clock,
       logger: silentLogger,
-      sessions: () => sessions(host.store),
-      ttlMs: (session) => sessionTtlMs(host.store, session),
-      count: () => host.store.sessions.size,
+      store: host.store,
     },
-    { heartbeatMs, electionTimeoutMinMs: 150, maxExpiriesPerTurn: 8, maxExpiriesUnderWay: 16 },
+    { heartbeatMs, electionTimeoutMinMs: 150, maxExpiriesAtOnce: 8 },
   );
   host.onSessionOpened = (session) => made.opened(session);
   return made;
@@ -55,20 +53,39 @@ function open(): number {
   return commit({ kind: "openSession", ttlMs });
 }
 
-async function keepAlive(session: number): Promise<string> {
-  const judge = sessionClock.keepAlive(session);
+/** It has arrived; the result judges it, now or later. */
+function arrival(session: number): (point: ReadPoint | undefined) => Promise<Verdict> {
+  let answer: (verdict: Verdict) => void = () => {};
+  const judge = sessionClock.keepAlive(session, (verdict) => answer(verdict));
+  return (point) =>
+    new Promise((resolve) => {
+      answer = resolve;
+      judge(point);
+    });
+}
+
+async function keepAlive(session: number): Promise<Verdict> {
+  const judge = arrival(session);
   return judge(await node.readIndex());
 }
 
+function silence(session: number): number {
+  return host.store.sessions.get(session)?.silentMs ?? 0;
+}
+
 function expiries(): number[] {
-  const found: number[] = [];
-  for (const data of node.proposed) {
-    const decoded = decodeProposal(data);
-    if (decoded.kind === "proposal" && decoded.proposal.command.kind === "expireSession") {
-      found.push(decoded.proposal.command.session);
-    }
-  }
-  return found;
+  return node.proposed.flatMap(expiredBy);
+}
+
+function expiredBy(data: Uint8Array | undefined): number[] {
+  const decoded = decodeProposal(data ?? new Uint8Array(0));
+  if (decoded.kind !== "proposal" || decoded.proposal.command.kind !== "expireSessions") return [];
+  return decoded.proposal.command.sessions.map(({ session }) => session);
+}
+
+/** What else is proposed goes through. */
+function onExpiry(react: () => Promise<void> | undefined): void {
+  node.onPropose = () => (expiredBy(node.proposed.at(-1)).length > 0 ? react() : undefined);
 }
 
 describe("a silent session", () => {
@@ -95,10 +112,10 @@ describe("a silent session", () => {
   it("is let live while a keep-alive of it has arrived and waits for its quorum", async () => {
     const session = open();
     await clock.pass(ttlMs - 10);
-    const judge = sessionClock.keepAlive(session);
+    const judge = arrival(session);
     await clock.pass(500);
     expect(isAlive(host.store, session)).toBe(true);
-    expect(judge(await node.readIndex())).toBe("alive");
+    expect(await judge(await node.readIndex())).toBe("alive");
     await clock.pass(ttlMs - 600);
     expect(isAlive(host.store, session)).toBe(true);
     await clock.pass(500);
@@ -108,7 +125,7 @@ describe("a silent session", () => {
   it("is not saved by a keep-alive whose quorum did not answer", async () => {
     const session = open();
     await clock.pass(ttlMs - 10);
-    expect(sessionClock.keepAlive(session)(undefined)).toBe("notNow");
+    expect(await arrival(session)(undefined)).toBe("notNow");
     await clock.pass(200);
     expect(isAlive(host.store, session)).toBe(false);
   });
@@ -120,7 +137,7 @@ describe("from the turn in which an expiry is proposed", () => {
     await clock.pass(3_000);
     await keepAlive(other);
     const gate = new Gate();
-    node.onPropose = () => gate.promise;
+    onExpiry(() => gate.promise);
     await clock.pass(1_200);
     expect(expiries()).toEqual([silent]);
     expect(isAlive(host.store, silent)).toBe(true);
@@ -134,10 +151,10 @@ describe("from the turn in which an expiry is proposed", () => {
   it("a keep-alive that arrived before and is confirmed after is not confirmed either", async () => {
     const session = open();
     const gate = new Gate();
-    node.onPropose = () => gate.promise;
+    onExpiry(() => gate.promise);
     await clock.pass(ttlMs + 100);
-    const judge = sessionClock.keepAlive(session);
-    expect(judge(await node.readIndex())).toBe("notNow");
+    const judge = arrival(session);
+    expect(await judge(await node.readIndex())).toBe("notNow");
     gate.open();
   });
 });
@@ -146,11 +163,11 @@ describe("a failed expiry", () => {
   it("is proposed again", async () => {
     const session = open();
     let failures = 2;
-    node.onPropose = () => {
+    onExpiry(() => {
       if (failures === 0) return undefined;
       failures -= 1;
       return Promise.reject(new QuorateError("OVERLOADED", "Too much.", { retryable: true }));
-    };
+    });
     await clock.pass(ttlMs + 1_000);
     expect(expiries()).toEqual([session, session, session]);
     expect(isAlive(host.store, session)).toBe(false);
@@ -160,7 +177,7 @@ describe("a failed expiry", () => {
 describe("a change of leader", () => {
   it("gives every session a whole time to live from when the new leader took office", async () => {
     const session = open();
-    await clock.pass(ttlMs - 100);
+    await clock.pass(1_000);
     node.turnTo(2, false);
     await clock.pass(300);
     node.turnTo(3, true);
@@ -183,30 +200,30 @@ describe("a change of leader", () => {
 
   it("between a keep-alive's arrival and its quorum lets it be confirmed by neither", async () => {
     const session = open();
-    const judge = sessionClock.keepAlive(session);
+    const judge = arrival(session);
     const point = await node.readIndex();
     node.turnTo(2, true);
     await settle();
-    expect(judge(point)).toBe("notLeader");
-    expect(judge(await node.readIndex())).toBe("notLeader");
+    expect(await judge(point)).toBe("notLeader");
+    expect(await judge(await node.readIndex())).toBe("notLeader");
   });
 
   it("is noticed by the term of the quorum that answered, too", async () => {
-    const judge = sessionClock.keepAlive(open());
+    const judge = arrival(open());
     const point = await node.readIndex();
-    expect(judge({ ...point, term: asTerm(point.term + 1) })).toBe("notLeader");
-    const follower = sessionClock.keepAlive(open());
-    expect(follower({ ...point, asLeader: false })).toBe("notLeader");
+    expect(await judge({ ...point, term: asTerm(point.term + 1) })).toBe("notLeader");
+    const follower = arrival(open());
+    expect(await follower({ ...point, asLeader: false })).toBe("notLeader");
   });
 
   it("while an expiry is under way lets it end nobody in the next term", async () => {
     const session = open();
     const gate = new Gate();
-    node.onPropose = () => gate.promise;
+    onExpiry(() => gate.promise);
     await clock.pass(ttlMs + 100);
     expect(expiries()).toEqual([session]);
     node.turnTo(2, true);
-    node.commit(node.proposed[0] as Uint8Array);
+    node.commit(node.proposed.at(-1) as Uint8Array);
     expect(isAlive(host.store, session)).toBe(true);
     gate.fail(new QuorateError("PROPOSAL_LOST", "Lost.", { outcome: "unknown" }));
     await settle();
@@ -221,8 +238,8 @@ describe("a leader that stood still", () => {
     const readsBefore = node.reads;
     clock.stall(60_000);
     // The keep-alives that waited in the sockets are read in the next poll phase.
-    const judge = sessionClock.keepAlive(session);
-    expect(judge(await node.readIndex())).toBe("alive");
+    const judge = arrival(session);
+    expect(await judge(await node.readIndex())).toBe("alive");
     await clock.pass(1_000);
     expect(isAlive(host.store, session)).toBe(true);
     expect(node.reads).toBeGreaterThan(readsBefore);
@@ -254,12 +271,94 @@ describe("a leader that stood still", () => {
 describe("a crowd that falls silent together", () => {
   it("is ended in portions, all of it", async () => {
     for (let n = 0; n < 100; n += 1) open();
-    await clock.pass(ttlMs + heartbeatMs);
-    expect(expiries().length).toBeLessThanOrEqual(8);
-    await clock.pass(100 * heartbeatMs);
+    await clock.pass(ttlMs + 2 * heartbeatMs);
     expect(host.store.sessions.size).toBe(0);
     expect(expiries()).toHaveLength(100);
+    const largest = Math.max(...node.proposed.map((data) => data.length));
+    expect(largest).toBeLessThan(4 + 8 * 3);
     expect(sessionClock.tracked).toBe(0);
+  });
+});
+
+describe("silence", () => {
+  it("is logged when the leader has seen 0.4 of the time to live, and again", async () => {
+    const session = open();
+    await clock.pass(1_500);
+    expect(silence(session)).toBe(0);
+    await clock.pass(200);
+    expect(silence(session)).toBe(1_600);
+    await clock.pass(1_800);
+    expect(silence(session)).toBe(3_200);
+    await clock.pass(700);
+    expect(isAlive(host.store, session)).toBe(false);
+  });
+
+  it("is never logged of a session that is renewed in time, whose renewals stay out of the log", async () => {
+    const session = open();
+    for (let n = 0; n < 20; n += 1) {
+      await clock.pass(ttlMs / 4);
+      expect(await keepAlive(session)).toBe("alive");
+    }
+    expect(node.proposed).toEqual([]);
+  });
+
+  it("that is logged makes the next renewal a logged one, which clears it and is answered when applied", async () => {
+    const session = open();
+    await clock.pass(2_000);
+    const gate = new Gate();
+    node.onPropose = () => gate.promise;
+    const answered: Verdict[] = [];
+    void keepAlive(session).then((verdict) => answered.push(verdict));
+    await settle();
+    expect(answered).toEqual([]);
+    gate.open();
+    await settle();
+    expect(answered).toEqual(["alive"]);
+    expect(silence(session)).toBe(0);
+    node.onPropose = () => undefined;
+    await clock.pass(1_000);
+    const proposed = node.proposed.length;
+    expect(await keepAlive(session)).toBe("alive");
+    expect(node.proposed).toHaveLength(proposed);
+  });
+
+  it("makes a renewal a logged one from when it is proposed", async () => {
+    const session = open();
+    const gate = new Gate();
+    node.onPropose = () => gate.promise;
+    await clock.pass(2_000);
+    expect(silence(session)).toBe(0);
+    const answered: Verdict[] = [];
+    void keepAlive(session).then((verdict) => answered.push(verdict));
+    await settle();
+    expect(answered).toEqual([]);
+    gate.fail(new QuorateError("OVERLOADED", "Too much.", { retryable: true }));
+    await settle();
+    expect(answered).toEqual(["notNow"]);
+  });
+
+  it("of one leader counts for the next, and of that one for the one after", async () => {
+    const session = open();
+    await clock.pass(2_000);
+    node.turnTo(2, true);
+    await settle();
+    await clock.pass(1_900);
+    expect(isAlive(host.store, session)).toBe(true);
+    expect(silence(session)).toBe(3_200);
+    node.turnTo(3, true);
+    await clock.pass(700);
+    expect(isAlive(host.store, session)).toBe(true);
+    await clock.pass(200);
+    expect(isAlive(host.store, session)).toBe(false);
+  });
+
+  it("is over with a logged renewal, which a later leader sees: it waits a whole time to live again", async () => {
+    const session = open();
+    await clock.pass(2_000);
+    expect(await keepAlive(session)).toBe("alive");
+    node.turnTo(2, true);
+    await clock.pass(ttlMs - 10);
+    expect(isAlive(host.store, session)).toBe(true);
   });
 });
 

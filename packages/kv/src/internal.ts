@@ -11,12 +11,13 @@ export {
   type ServerOptions,
   type ServerPorts,
 } from "./server/clientServer.ts";
+export { LeaseClock, type LeaseClockPorts } from "./server/leaseClock.ts";
 export { createMachineHost, type MachineHost } from "./server/machineHost.ts";
 export { answerMemberRequest } from "./server/memberRequests.ts";
+export type { Verdict } from "./server/office.ts";
 export { defaultServerLimits, type ServerLimits } from "./server/serverLimits.ts";
 export {
   SessionClock,
   type SessionClockOptions,
   type SessionClockPorts,
-  type Verdict,
 } from "./server/sessionClock.ts";

@@ -13,8 +13,8 @@ import {
   nodeIdOf,
   type RaftNode,
 } from "@quorate/raft";
-import { sessions, sessionTtlMs } from "../machine/index.ts";
 import { ClientConnection } from "./clientConnection.ts";
+import { LeaseClock } from "./leaseClock.ts";
 import { LeaseWaits } from "./leaseWaits.ts";
 import type { MachineHost } from "./machineHost.ts";
 import { RequestHandler } from "./requestHandler.ts";
@@ -53,6 +53,10 @@ export interface ClientServer {
 
 /** Deadlines are looked at this often, and only while requests are under way. */
 const deadlineStepMs = 100;
+/** A waiter may have to find the new leader first. */
+function claimWindowMs({ electionTimeoutMaxMs }: ServerOptions): number {
+  return Math.max(1_000, 4 * electionTimeoutMaxMs);
+}
 /** Of the event loop. What takes longer than these, a client asks again of another node. */
 const maxFarewellTurns = 20;
 
@@ -66,7 +70,7 @@ class Server implements ClientServer {
   readonly #options: ServerOptions;
   readonly #handler: RequestHandler;
   readonly #waits: LeaseWaits;
-  readonly #stopObserving: () => void;
+  readonly #leaseClock: LeaseClock;
   readonly #connections: Set<ClientConnection> = new Set();
   readonly #total = { count: 0 };
   #cancelDeadlines: Cancel | undefined;
@@ -76,23 +80,36 @@ class Server implements ClientServer {
     const { node, host, clock, logger } = ports;
     this.#ports = ports;
     this.#options = options;
+    this.#waits = new LeaseWaits(clock);
+    this.#leaseClock = new LeaseClock(
+      {
+        node,
+        clock,
+        logger,
+        store: host.store,
+        heardMs: (session) => this.sessionClock.heardMs(session),
+      },
+      { claimWindowMs: claimWindowMs(options), retryMs: options.electionTimeoutMaxMs },
+    );
     this.sessionClock = new SessionClock(
       {
         node,
         clock,
         logger,
-        sessions: () => sessions(host.store),
-        ttlMs: (session) => sessionTtlMs(host.store, session),
-        count: () => host.store.sessions.size,
+        store: host.store,
+        onOffice: (term) => this.#leaseClock.begin(term),
+        onOfficeLost: () => {
+          this.#leaseClock.end();
+          this.#waits.officeLost();
+        },
       },
       { ...options, ...options.limits },
     );
-    this.#waits = new LeaseWaits(clock);
-    host.onLeasesChanged = (applied) => this.#waits.applied(applied);
+    host.onLeasesChanged = (applied) => {
+      this.#leaseClock.changed(applied.leases);
+      this.#waits.applied(applied);
+    };
     host.onRestored = () => this.#waits.restored();
-    this.#stopObserving = node.observe((event) => {
-      if (event.kind === "roleChanged" && event.role !== "leader") this.#waits.officeLost();
-    });
     host.onSessionOpened = (session) => this.sessionClock.opened(session);
     const minSessionTtlMs = 4 * options.electionTimeoutMaxMs;
     this.#handler = new RequestHandler(
@@ -156,7 +173,7 @@ class Server implements ClientServer {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.sessionClock.stop();
-    this.#stopObserving();
+    this.#leaseClock.end();
     this.#cancelDeadlines?.();
     for (const connection of [...this.#connections]) connection.close(reason);
     this.#waits.stop();

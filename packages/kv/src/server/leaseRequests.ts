@@ -4,9 +4,10 @@ import { type Cancel, type Clock, QuorateError } from "@quorate/raft";
 import { getLease, leaseSetOf, listLeases, revision } from "../machine/index.ts";
 import type { LeaseWaits, WaitEnd } from "./leaseWaits.ts";
 import type { MachineHost } from "./machineHost.ts";
+import type { Verdict } from "./office.ts";
 import type { ReadBatch } from "./readBatch.ts";
 import type { Respond } from "./requestHandler.ts";
-import type { SessionClock, Verdict } from "./sessionClock.ts";
+import type { SessionClock } from "./sessionClock.ts";
 
 export interface LeaseRequestPorts {
   readonly host: MachineHost;
@@ -53,14 +54,14 @@ export class LeaseRequests {
       respond(failed(notLeader()));
       return;
     }
-    const judge = sessionClock.keepAlive(session);
-    reads.add(
-      (point) => respond(this.#kept(judge(point), session, version)),
-      (error) => {
-        judge(undefined);
-        respond(failed(error));
-      },
-    );
+    let why: QuorateError | undefined;
+    const judge = sessionClock.keepAlive(session, (verdict) => {
+      respond(why === undefined ? this.#kept(verdict, session, version) : failed(why));
+    });
+    reads.add(judge, (error) => {
+      why = error;
+      judge(undefined);
+    });
   }
 
   #kept(verdict: Verdict, session: number, version: number): ResponseBody {
@@ -71,8 +72,7 @@ export class LeaseRequests {
       case "notLeader":
         return this.#ports.failed(notLeader());
       case "notNow": {
-        const sentence =
-          "The session was silent for too long and is being ended; ask again for how that went.";
+        const sentence = "The session was silent for long, and its renewal is not confirmed yet: ask again.";
         return this.#ports.failed(new QuorateError("OVERLOADED", sentence, { retryable: true }));
       }
       default:

@@ -13,9 +13,8 @@ export interface ServerLimits {
   readonly maxBufferedBytes: number;
   /** How long a client may leave its answers unread above `busyBytes`. */
   readonly maxStalledMs: number;
-  /** Expiries of sessions proposed in one turn, and under way at once. */
-  readonly maxExpiriesPerTurn: number;
-  readonly maxExpiriesUnderWay: number;
+  /** Sessions in one entry that ends them, marks their silence or renews them. */
+  readonly maxExpiriesAtOnce: number;
 }
 
 export const defaultServerLimits: ServerLimits = Object.freeze({
@@ -26,6 +25,5 @@ export const defaultServerLimits: ServerLimits = Object.freeze({
   busyBytes: 16 * 1024 * 1024,
   maxBufferedBytes: 64 * 1024 * 1024,
   maxStalledMs: 10_000,
-  maxExpiriesPerTurn: 256,
-  maxExpiriesUnderWay: 1_024,
+  maxExpiriesAtOnce: 512,
 });

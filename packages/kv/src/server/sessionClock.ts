@@ -1,17 +1,18 @@
 /**
  * Ends the sessions of clients that have fallen silent. Runs on the leader alone, and forgets everything with its
- * office: a new leader gives every session a whole TTL from when it took office.
+ * office: a new leader gives every session a whole TTL from when it took office, less the silence that is logged.
  *
  *     keep-alive arrives ─► quorum confirmed ─► alive, and no expiry under way? ─► heard at its arrival
+ *     silent for 0.4 TTL ─► its silence is logged: the next leader need not wait for that again
  *     silent for its TTL ─► quorum confirmed, a heartbeat passed, all that arrived read ─► expiry proposed
  *
  * Only keep-alives and the opening count as life: a client's commands may be copies that the network kept.
+ * While a session's silence is logged, or proposed to be, its renewal is logged too, and confirmed when it is applied.
  * From the turn in which an expiry is proposed, no keep-alive of that session is confirmed until the expiry has
  * certainly failed. What is proposed names this office's term, so it ends nobody in a later one.
  */
-import { type CommandResult, encodeProposal } from "@quorate/client/protocol";
+import { type Command, type CommandResult, encodeProposal, type SessionAt } from "@quorate/client/protocol";
 import {
-  type Cancel,
   type Clock,
   type Logger,
   type NodeEvent,
@@ -19,42 +20,31 @@ import {
   type RaftNode,
   type ReadPoint,
 } from "@quorate/raft";
+import { type SessionState, type StoreState, silenceOf } from "../machine/index.ts";
+import { Office, type Verdict } from "./office.ts";
 
 export interface SessionClockPorts {
   readonly node: RaftNode<CommandResult>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The living sessions and their TTLs, as applied now. */
-  readonly sessions: () => ReadonlyMap<number, number>;
-  readonly ttlMs: (session: number) => number | undefined;
-  /** How many sessions live. */
-  readonly count: () => number;
+  /** As applied now. */
+  readonly store: Pick<StoreState, "sessions">;
+  /** This node leads, and has applied all that was committed before. */
+  readonly onOffice?: (term: number) => void;
+  readonly onOfficeLost?: () => void;
 }
 
 export interface SessionClockOptions {
   readonly heartbeatMs: number;
   /** A pause of this process longer than this may have cost it its office. */
   readonly electionTimeoutMinMs: number;
-  readonly maxExpiriesPerTurn: number;
-  readonly maxExpiriesUnderWay: number;
+  /** Sessions in one entry. */
+  readonly maxExpiriesAtOnce: number;
 }
 
-/** What a keep-alive is answered; `notNow` has to be asked again, here or at another leader. */
-export type Verdict = "alive" | "ended" | "notLeader" | "notNow";
-
-interface Office {
-  readonly term: number;
-  /** When the office was confirmed and its no-op applied; undefined until then. */
-  sinceMs: number | undefined;
-  /** When each session was last heard, in this office. */
-  readonly heardMs: Map<number, number>;
-  readonly expiring: Set<number>;
-  /** Keep-alives that have arrived and are not confirmed yet, by session. */
-  readonly arrived: Map<number, number>;
-  cancelTimer: Cancel | undefined;
-  /** When the timer is due, in `bootMs`. */
-  dueMs: number;
-  isSweeping: boolean;
+interface Due {
+  readonly expired: readonly SessionAt[];
+  readonly silent: readonly SessionAt[];
 }
 
 export class SessionClock {
@@ -80,6 +70,11 @@ export class SessionClock {
     return this.#office?.heardMs.size ?? 0;
   }
 
+  /** The session cannot have been told by this office that it is alive after this; in `bootMs`. */
+  heardMs(session: number): number {
+    return this.#office?.silentSinceMs(session) ?? Number.POSITIVE_INFINITY;
+  }
+
   stop(): void {
     this.#stopObserving();
     this.#leaveOffice();
@@ -88,38 +83,84 @@ export class SessionClock {
   /** An entry has opened a session. */
   opened(session: number): void {
     const office = this.#office;
-    const ttlMs = this.#ports.ttlMs(session);
+    const ttlMs = this.#session(session)?.ttlMs;
     if (office === undefined || ttlMs === undefined) return;
     const nowMs = this.#ports.clock.bootMs();
     office.heardMs.set(session, nowMs);
     // Sessions that were closed leave here when the timer is due, and at the latest when they are most of the map.
-    if (office.heardMs.size > 2 * this.#ports.count() + 64) this.#forgetEnded(office);
-    if (office.sinceMs !== undefined && nowMs + ttlMs < office.dueMs) this.#arm(office, nowMs + ttlMs);
+    if (office.heardMs.size > 2 * this.#ports.store.sessions.size + 64) this.#forgetEnded(office);
+    const firstMs = nowMs + silenceOf(ttlMs);
+    if (office.sinceMs !== undefined && firstMs < office.dueMs) this.#arm(office, firstMs);
   }
 
-  /** A keep-alive has arrived; the result judges it once its quorum is confirmed, or drops it. Called once. */
-  keepAlive(session: number): (point: ReadPoint | undefined) => Verdict {
+  /**
+   * A keep-alive has arrived. The result is called once, when its quorum is confirmed, or without a point where it was
+   * not; then `answer` is called once.
+   */
+  keepAlive(session: number, answer: (verdict: Verdict) => void): (point: ReadPoint | undefined) => void {
     const office = this.#office;
-    if (office === undefined) return () => "notLeader";
+    if (office === undefined) return () => answer("notLeader");
     const arrivedMs = this.#ports.clock.bootMs();
-    office.arrived.set(session, (office.arrived.get(session) ?? 0) + 1);
+    office.arrive(session);
+    const end = (verdict: Verdict): void => {
+      office.judged(session);
+      answer(verdict);
+    };
     return (point) => {
-      const others = (office.arrived.get(session) ?? 1) - 1;
-      if (others === 0) office.arrived.delete(session);
-      else office.arrived.set(session, others);
-      return point === undefined ? "notNow" : this.#judge(office, session, arrivedMs, point);
+      if (point === undefined) end("notNow");
+      else this.#judge(office, session, arrivedMs, point, end);
     };
   }
 
-  #judge(office: Office, session: number, arrivedMs: number, point: ReadPoint): Verdict {
-    if (office !== this.#office || !point.asLeader || point.term !== office.term) return "notLeader";
-    if (office.expiring.has(session)) return "notNow";
-    if (this.#ports.ttlMs(session) === undefined) {
-      office.heardMs.delete(session);
-      return "ended";
+  #judge(
+    office: Office,
+    session: number,
+    arrivedMs: number,
+    point: ReadPoint,
+    end: (verdict: Verdict) => void,
+  ): void {
+    const found = this.#session(session);
+    if (office !== this.#office || !point.asLeader || point.term !== office.term) end("notLeader");
+    else if (office.expiring.has(session)) end("notNow");
+    else if (found === undefined) {
+      office.forget(session);
+      end("ended");
+    } else if (found.silentMs > 0 || office.marking.has(session)) {
+      this.#logRenewal(office, session, arrivedMs, end);
+    } else {
+      office.hear(session, arrivedMs);
+      end("alive");
     }
-    office.heardMs.set(session, Math.max(arrivedMs, office.heardMs.get(session) ?? 0));
+  }
+
+  /** Those of a turn in one entry. */
+  #logRenewal(office: Office, session: number, arrivedMs: number, end: (verdict: Verdict) => void): void {
+    const isFirst = office.renewing.length === 0;
+    office.renewing.push({ session, arrivedMs, end });
+    if (!isFirst) return;
+    this.#ports.clock.defer(() => {
+      const renewing = office.renewing.splice(0);
+      const sessions = [...new Set(renewing.map((one) => one.session))];
+      const portions: Promise<boolean>[] = [];
+      for (let from = 0; from < sessions.length; from += this.#options.maxExpiriesAtOnce) {
+        const some = sessions.slice(from, from + this.#options.maxExpiriesAtOnce);
+        portions.push(this.#propose({ kind: "renewSessions", sessions: some }));
+      }
+      void Promise.all(portions).then((outcomes) => {
+        const isLogged = outcomes.every((isApplied) => isApplied) && office === this.#office;
+        for (const one of renewing) one.end(isLogged ? this.#renewed(office, one) : "notNow");
+      });
+    });
+  }
+
+  #renewed(office: Office, { session, arrivedMs }: { session: number; arrivedMs: number }): Verdict {
+    if (this.#session(session) === undefined) return "ended";
+    office.hear(session, arrivedMs);
     return "alive";
+  }
+
+  #session(session: number): SessionState | undefined {
+    return this.#ports.store.sessions.get(session);
   }
 
   #observed(event: NodeEvent): void {
@@ -130,31 +171,25 @@ export class SessionClock {
   }
 
   #takeOffice(term: number): void {
-    const office: Office = {
-      term,
-      sinceMs: undefined,
-      heardMs: new Map(),
-      expiring: new Set(),
-      arrived: new Map(),
-      cancelTimer: undefined,
-      dueMs: Number.POSITIVE_INFINITY,
-      isSweeping: false,
-    };
+    const office = new Office(term);
     this.#office = office;
     void this.#settleIn(office);
   }
 
   #leaveOffice(): void {
-    this.#office?.cancelTimer?.();
+    if (this.#office === undefined) return;
+    this.#office.cancelTimer?.();
     this.#office = undefined;
+    this.#ports.onOfficeLost?.();
   }
 
   /** A read index of its own term: the office is real, and everything before it is applied. */
   async #settleIn(office: Office): Promise<void> {
     while (this.#office === office) {
       if (await this.#isConfirmed(office)) {
-        office.sinceMs = this.#ports.clock.bootMs();
+        office.begin(this.#ports.clock.bootMs(), this.#ports.store.sessions.entries());
         this.#armEarliest(office);
+        this.#ports.onOffice?.(office.term);
         return;
       }
       if (this.#office === office) await this.#pass(office, this.#options.heartbeatMs);
@@ -192,13 +227,9 @@ export class SessionClock {
     });
   }
 
-  #silentSinceMs(office: Office, session: number): number {
-    return Math.max(office.sinceMs ?? Number.POSITIVE_INFINITY, office.heardMs.get(session) ?? 0);
-  }
-
   #forgetEnded(office: Office): void {
     for (const session of office.heardMs.keys()) {
-      if (this.#ports.ttlMs(session) === undefined) office.heardMs.delete(session);
+      if (this.#session(session) === undefined) office.forget(session);
     }
   }
 
@@ -206,10 +237,10 @@ export class SessionClock {
     this.#forgetEnded(office);
     const soonMs = this.#ports.clock.bootMs() + this.#options.heartbeatMs;
     let dueMs = Number.POSITIVE_INFINITY;
-    for (const [session, ttlMs] of this.#ports.sessions()) {
+    for (const [session, { ttlMs }] of this.#ports.store.sessions.entries()) {
       if (office.expiring.has(session)) continue;
-      const sessionDueMs = this.#silentSinceMs(office, session) + ttlMs;
-      dueMs = Math.min(dueMs, office.arrived.has(session) ? Math.max(soonMs, sessionDueMs) : sessionDueMs);
+      const nextMs = Math.min(office.expiryMs(session, ttlMs), office.markMs(session, ttlMs));
+      dueMs = Math.min(dueMs, office.isAwaited(session) ? Math.max(soonMs, nextMs) : nextMs);
     }
     this.#arm(office, dueMs);
   }
@@ -229,57 +260,94 @@ export class SessionClock {
 
   async #sweep(office: Office): Promise<void> {
     office.isSweeping = true;
-    let isDone = this.#due(office).length === 0;
-    while (!isDone && this.#office === office) {
+    while (this.#office === office && isAnyone(this.#due(office))) {
       // After a pause of this process its clock has jumped and its clients' keep-alives may still be on their way.
       const isConfirmed = await this.#isConfirmed(office);
       const isSteady = this.#office === office && (await this.#pass(office, this.#options.heartbeatMs));
-      if (this.#office !== office) return;
-      if (isConfirmed && isSteady) isDone = this.#expireSome(office);
+      if (isConfirmed && isSteady) await this.#endDue(office);
     }
     office.isSweeping = false;
     if (this.#office === office) this.#armEarliest(office);
   }
 
-  #due(office: Office): number[] {
-    const nowMs = this.#ports.clock.bootMs();
-    const due: number[] = [];
-    for (const [session, ttlMs] of this.#ports.sessions()) {
-      const isWaited = office.expiring.has(session) || office.arrived.has(session);
-      if (!isWaited && this.#silentSinceMs(office, session) + ttlMs <= nowMs) due.push(session);
+  /** A crowd goes in portions, one after the other, so that it never keeps writes waiting. */
+  async #endDue(office: Office): Promise<void> {
+    const { clock } = this.#ports;
+    for (;;) {
+      const due = this.#due(office);
+      const startMs = clock.bootMs();
+      if (!isAnyone(due) || !(await this.#endSome(office, due)) || this.#office !== office) return;
+      await new Promise<void>((resolve) => clock.defer(resolve));
+      if (clock.bootMs() - startMs >= this.#options.electionTimeoutMinMs) return;
     }
-    return due;
   }
 
-  /** True where nobody is left to expire. A crowd goes in portions, so that it never keeps writes waiting. */
-  #expireSome(office: Office): boolean {
-    const { maxExpiriesPerTurn, maxExpiriesUnderWay } = this.#options;
-    const room = Math.min(maxExpiriesPerTurn, maxExpiriesUnderWay - office.expiring.size);
-    const due = this.#due(office);
-    for (const session of due.slice(0, room)) this.#expire(office, session);
-    return due.length <= room;
+  #due(office: Office): Due {
+    const nowMs = this.#ports.clock.bootMs();
+    const expired: SessionAt[] = [];
+    const silent: SessionAt[] = [];
+    for (const [session, { ttlMs, renewals }] of this.#ports.store.sessions.entries()) {
+      if (office.expiring.has(session) || office.isAwaited(session)) continue;
+      if (office.expiryMs(session, ttlMs) <= nowMs) expired.push({ session, renewals });
+      else if (office.markMs(session, ttlMs) <= nowMs) silent.push({ session, renewals });
+    }
+    return { expired, silent };
   }
 
-  #expire(office: Office, session: number): void {
-    const { node, logger } = this.#ports;
-    const { term } = office;
-    office.expiring.add(session);
-    const proposal = encodeProposal({
-      origin: { kind: "anonymous" },
-      command: { kind: "expireSession", session, term },
-    });
-    node.propose(proposal).then(
-      () => {
-        office.expiring.delete(session);
-        office.heardMs.delete(session);
-        logger.info({ session, term }, "A session fell silent and was ended.");
-      },
-      (error: unknown) => {
-        // Unknown means that leadership went, and this office with it: it stays marked, and is forgotten with it.
-        if (!(error instanceof QuorateError) || error.outcome === "unknown") return;
-        office.expiring.delete(session);
-        this.#arm(office, this.#ports.clock.bootMs() + this.#options.heartbeatMs);
-      },
-    );
+  /** True where what was proposed was applied, and there may be more. */
+  async #endSome(office: Office, due: Due): Promise<boolean> {
+    const { maxExpiriesAtOnce } = this.#options;
+    const expired = due.expired.slice(0, maxExpiriesAtOnce);
+    const silent = due.silent.slice(0, maxExpiriesAtOnce);
+    const outcomes = await Promise.all([this.#expire(office, expired), this.#mark(office, silent)]);
+    return outcomes.every((isApplied) => isApplied);
   }
+
+  async #expire(office: Office, sessions: readonly SessionAt[]): Promise<boolean> {
+    if (sessions.length === 0) return true;
+    const { logger } = this.#ports;
+    for (const { session } of sessions) office.expiring.add(session);
+    const outcome = await this.#outcomeOf({ kind: "expireSessions", office: office.term, sessions });
+    // Unknown means that leadership went, and this office with it: they stay marked, and are forgotten with it.
+    if (outcome === "unknown") return false;
+    for (const { session } of sessions) {
+      office.expiring.delete(session);
+      if (outcome === "applied") office.forget(session);
+    }
+    if (outcome === "applied") {
+      logger.info({ sessions: sessions.length, term: office.term }, "Silent sessions were ended.");
+    }
+    return outcome === "applied";
+  }
+
+  async #mark(office: Office, sessions: readonly SessionAt[]): Promise<boolean> {
+    if (sessions.length === 0) return true;
+    const nowMs = this.#ports.clock.bootMs();
+    for (const { session } of sessions) office.marking.add(session);
+    const outcome = await this.#outcomeOf({ kind: "markSilence", office: office.term, sessions });
+    if (outcome === "unknown") return false;
+    for (const { session } of sessions) {
+      office.marking.delete(session);
+      if (outcome === "applied") office.markedMs.set(session, nowMs);
+    }
+    return outcome === "applied";
+  }
+
+  async #propose(command: Command): Promise<boolean> {
+    return (await this.#outcomeOf(command)) === "applied";
+  }
+
+  async #outcomeOf(command: Command): Promise<"applied" | "none" | "unknown"> {
+    try {
+      await this.#ports.node.propose(encodeProposal({ origin: { kind: "anonymous" }, command }));
+      return "applied";
+    } catch (error) {
+      if (!(error instanceof QuorateError)) throw error;
+      return error.outcome;
+    }
+  }
+}
+
+function isAnyone({ expired, silent }: Due): boolean {
+  return expired.length + silent.length > 0;
 }

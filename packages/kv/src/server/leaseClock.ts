@@ -1,0 +1,160 @@
+/**
+ * The timers of leases: a grant that nobody claims is passed on, a break's time runs out, an ending is finished, a lock
+ * delay is over. They run on the leader alone, act by log command, and begin anew in full with each new leader.
+ *
+ * An ending is finished one TTL after the last keep-alive that this leader may have answered without telling of it: by
+ * then its holder's own deadline, counted from when it sent that, is over. What is proposed names the office's term
+ * and the lease's, so it touches no other grant.
+ */
+import {
+  type ByteString,
+  type CommandResult,
+  type DueKind,
+  encodeProposal,
+  type LeaseDue,
+  maxBatchedItems,
+} from "@quorate/client/protocol";
+import { type Cancel, type Clock, type Logger, QuorateError, type RaftNode } from "@quorate/raft";
+import type { LeaseState, StoreState } from "../machine/index.ts";
+
+export interface LeaseClockPorts {
+  readonly node: Pick<RaftNode<CommandResult>, "propose">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly store: Pick<StoreState, "sessions" | "leases">;
+  /** When the session was last heard in this office, or when the office began; in `bootMs`. */
+  readonly heardMs: (session: number) => number;
+}
+
+export interface LeaseClockOptions {
+  /** How long a waiter that was granted a lease may take to claim it. */
+  readonly claimWindowMs: number;
+  /** After which a proposal that failed is made again. */
+  readonly retryMs: number;
+}
+
+interface Timer extends LeaseDue {
+  readonly dueMs: number;
+}
+
+export class LeaseClock {
+  readonly #ports: LeaseClockPorts;
+  readonly #options: LeaseClockOptions;
+  readonly #timers: Map<ByteString, Timer> = new Map();
+  /** The Raft term of the office; undefined where this node does not lead. */
+  #office: number | undefined;
+  #cancel: Cancel | undefined;
+  #armedMs: number = Number.POSITIVE_INFINITY;
+
+  constructor(ports: LeaseClockPorts, options: LeaseClockOptions) {
+    this.#ports = ports;
+    this.#options = options;
+  }
+
+  get timers(): number {
+    return this.#timers.size;
+  }
+
+  begin(office: number): void {
+    this.end();
+    this.#office = office;
+    for (const lease of this.#ports.store.leases.values()) this.#look(lease);
+  }
+
+  end(): void {
+    this.#office = undefined;
+    this.#timers.clear();
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#armedMs = Number.POSITIVE_INFINITY;
+  }
+
+  /** These were changed by an entry. */
+  changed(names: Iterable<ByteString>): void {
+    if (this.#office === undefined) return;
+    for (const name of names) {
+      const lease = this.#ports.store.leases.get(name);
+      if (lease === undefined) this.#timers.delete(name);
+      else this.#look(lease);
+    }
+  }
+
+  #look(lease: LeaseState): void {
+    const { name } = lease;
+    const next = this.#nextOf(lease);
+    const before = this.#timers.get(name);
+    if (next === undefined) this.#timers.delete(name);
+    // One that runs already was begun when it became so: what has changed since is something else.
+    else if (before?.what !== next.what || before.term !== lease.term) {
+      this.#timers.set(name, { what: next.what, name, term: lease.term, dueMs: next.dueMs });
+      this.#armBy(next.dueMs);
+    }
+  }
+
+  /** The one timer that a lease can have. Of a grant of several names, the first of them has it. */
+  #nextOf({ name, grant, delayMs }: LeaseState): { what: DueKind; dueMs: number } | undefined {
+    const nowMs = this.#ports.clock.bootMs();
+    if (grant === undefined) return delayMs > 0 ? { what: "endDelay", dueMs: nowMs + delayMs } : undefined;
+    if (grant.names[0] !== name) return undefined;
+    if (!grant.claimed) return { what: "passOn", dueMs: nowMs + this.#options.claimWindowMs };
+    if (grant.ending !== "none") {
+      const ttlMs = this.#ports.store.sessions.get(grant.session)?.ttlMs ?? 0;
+      return { what: "finish", dueMs: this.#ports.heardMs(grant.session) + ttlMs };
+    }
+    return grant.breakAfterMs === undefined
+      ? undefined
+      : { what: "revoke", dueMs: nowMs + grant.breakAfterMs };
+  }
+
+  /** One for all; where those that it was for are gone, it finds nothing to do. */
+  #armBy(dueMs: number): void {
+    if (dueMs >= this.#armedMs) return;
+    this.#cancel?.();
+    this.#armedMs = dueMs;
+    const delayMs = Math.max(1, dueMs - this.#ports.clock.bootMs());
+    this.#cancel = this.#ports.clock.after(delayMs, () => {
+      this.#cancel = undefined;
+      // A claim that has arrived while this process stood still counts first.
+      this.#ports.clock.defer(() => this.#run());
+    });
+  }
+
+  #run(): void {
+    this.#armedMs = Number.POSITIVE_INFINITY;
+    const { clock } = this.#ports;
+    const office = this.#office;
+    if (office === undefined) return;
+    const nowMs = clock.bootMs();
+    const due: LeaseDue[] = [];
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const timer of this.#timers.values()) {
+      const { what, name, term, dueMs } = timer;
+      if (dueMs <= nowMs && due.length < maxBatchedItems) {
+        due.push({ what, name, term });
+        // What is applied changes the lease, and ends the timer; what fails is tried again.
+        this.#timers.set(name, { ...timer, dueMs: nowMs + this.#options.retryMs });
+      }
+      nextMs = Math.min(nextMs, this.#timers.get(name)?.dueMs ?? nextMs);
+    }
+    if (due.length > 0) this.#propose(office, due);
+    this.#armBy(nextMs);
+  }
+
+  #propose(office: number, due: readonly LeaseDue[]): void {
+    const { node, logger } = this.#ports;
+    const command = encodeProposal({
+      origin: { kind: "anonymous" },
+      command: { kind: "leasesDue", office, due },
+    });
+    node.propose(command).then(
+      () => {
+        const [{ what, name, term } = { what: "", name: "", term: 0 }] = due;
+        logger.info({ leases: due.length, what, name, term }, "The time of leases had run out.");
+      },
+      (error: unknown) => {
+        if (!(error instanceof QuorateError)) throw error;
+        logger.debug({ leases: due.length, code: error.code }, "Timers of leases are tried again.");
+      },
+    );
+  }
+}
