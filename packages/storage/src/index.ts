@@ -1,4 +1,4 @@
 /** @quorate/storage: a Raft log on LevelDB that notices what LevelDB loses. */
 export { examine } from "./directory/examine.ts";
 export { type DirectoryOptions, openDirectory } from "./directory/openDirectory.ts";
-export type { LogReport, Prognosis, Report } from "./directory/report.ts";
+export type { LogReport, Prognosis, Report, SnapshotReport } from "./directory/report.ts";

@@ -36,8 +36,9 @@ function isNodeDirectory(dir: string): boolean {
 }
 
 /** What a crash leaves behind is worth a line, but is healthy: a start makes a full member of it. */
-export function isHealthy({ prognosis, log }: Report): boolean {
-  return ["voter", "unborn", "new"].includes(prognosis) && log?.fault === undefined;
+export function isHealthy({ prognosis, log, snapshots }: Report): boolean {
+  const isWhole = log?.fault === undefined && snapshots.every(({ intact }) => intact);
+  return ["voter", "unborn", "new"].includes(prognosis) && isWhole;
 }
 
 export function reportLines(report: Report): readonly string[] {
@@ -53,6 +54,9 @@ export function reportLines(report: Report): readonly string[] {
   ];
   if (pid !== undefined) lines.push(`open in process ${pid}`);
   if (log) lines.push(`log: entries ${log.firstIndex} to ${log.lastIndex}, verified to ${log.verifiedTo}`);
+  for (const { index, bytes, intact } of report.snapshots) {
+    lines.push(`snapshot: entry ${index}, ${bytes} bytes, ${intact ? "intact" : "DAMAGED"}`);
+  }
   if (floor) lines.push(`it once had entries up to ${floor.lastIndex} of term ${floor.lastTerm}`);
   lines.push(...report.findings.map((finding) => `- ${finding}`), report.verdict);
   return [directory, ...lines.map((line) => `  ${line}`)];

@@ -8,18 +8,19 @@
 import { copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type Identity, type NodeId, nodeIdOf, QuorateError } from "@quorate/raft";
+import { type Identity, type NodeId, nodeIdOf, QuorateError, type SnapshotFiles } from "@quorate/raft";
 import { corruptionSentence, isCorruption, openLevelBatchStore } from "../level/levelBatchStore.ts";
 import { type Evidence, gatherEvidence } from "../log/evidence.ts";
 import { judge } from "../log/judgement.ts";
-import { planRecovery } from "../log/recovery.ts";
+import { planRecovery, type Recovery } from "../log/recovery.ts";
+import { isIntact } from "../snapshots/findSnapshots.ts";
 import { DiskSlotFile } from "./diskSlotFile.ts";
 import { DiskSnapshotFiles } from "./diskSnapshotFiles.ts";
 import { codeOf } from "./durableFiles.ts";
 import { readIdentity } from "./identityFile.ts";
 import { filesIn, type Layout, layoutOf } from "./layout.ts";
 import { holderOf } from "./lockFile.ts";
-import { type Report, refusalReport, reportOf } from "./report.ts";
+import { type Report, refusalReport, reportOf, type SnapshotReport } from "./report.ts";
 
 /** How often a database that changes while it is copied is tried. */
 const copyAttempts = 5;
@@ -67,13 +68,28 @@ async function examineCopy(
         judgement.kind === "open"
           ? await planRecovery({ batches, snapshots }, evidence, judgement)
           : undefined;
-      return reportOf({ directory: layout.directory, pid, identity, evidence, judgement, recovery });
+      const reports = await snapshotReports(snapshots, recovery);
+      const { directory } = layout;
+      return reportOf({ directory, pid, identity, evidence, judgement, recovery, snapshots: reports });
     } finally {
       await batches.close();
     }
   } finally {
     await rm(temporary, { recursive: true });
   }
+}
+
+/** All of them are read: the older one is what a node falls back to. */
+async function snapshotReports(
+  files: SnapshotFiles,
+  recovery: Recovery | undefined,
+): Promise<readonly SnapshotReport[]> {
+  const reports: SnapshotReport[] = [];
+  for (const snapshot of recovery?.snapshots ?? []) {
+    const { boundary, bytes } = snapshot.header;
+    reports.push({ ...boundary, bytes, intact: await isIntact(files, snapshot) });
+  }
+  return reports;
 }
 
 async function copyInto(from: Layout, to: Layout): Promise<void> {

@@ -29,11 +29,23 @@ export interface Report {
   readonly vote: MemberId | undefined;
   readonly floor: Floor | undefined;
   readonly log: LogReport | undefined;
+  /** Those that a start would keep, newest first. */
+  readonly snapshots: readonly SnapshotReport[];
   readonly prognosis: Prognosis;
   /** What a start would do, as a sentence. */
   readonly verdict: string;
   /** Everything worth knowing that is not as after a clean stop, as sentences. */
   readonly findings: readonly string[];
+}
+
+export interface SnapshotReport {
+  /** The last entry that it stands for. */
+  readonly index: number;
+  readonly term: number;
+  /** Of its content. */
+  readonly bytes: number;
+  /** Its content has the checksum that its header says. */
+  readonly intact: boolean;
 }
 
 export interface LogReport {
@@ -53,10 +65,11 @@ export interface Inspection {
   readonly evidence: Evidence | undefined;
   readonly judgement: Judgement;
   readonly recovery: Recovery | undefined;
+  readonly snapshots: readonly SnapshotReport[];
 }
 
 export function reportOf(inspection: Inspection): Report {
-  const { directory, pid, identity, evidence, judgement, recovery } = inspection;
+  const { directory, pid, identity, evidence, judgement, recovery, snapshots } = inspection;
   const record = judgement.kind === "open" ? judgement.record : evidence && highest(evidence);
   const slots = evidence?.slots;
   return {
@@ -70,6 +83,7 @@ export function reportOf(inspection: Inspection): Report {
     vote: record?.vote,
     floor: recovery?.floor ?? record?.floor,
     log: recovery && logReport(recovery),
+    snapshots,
     prognosis: prognosisOf(judgement, recovery),
     verdict: verdictOf(judgement, recovery),
     findings: (recovery?.findings ?? []).map(sentence),
@@ -84,7 +98,15 @@ export function refusalReport(
   reason: string,
 ): Report {
   const judgement: Judgement = { kind: "refuse", code: "DATA_LOST", reason };
-  return reportOf({ directory, pid, identity, evidence: undefined, judgement, recovery: undefined });
+  return reportOf({
+    directory,
+    pid,
+    identity,
+    evidence: undefined,
+    judgement,
+    recovery: undefined,
+    snapshots: [],
+  });
 }
 
 function highest({ database, slots }: Evidence): StateRecord | undefined {
@@ -92,9 +114,9 @@ function highest({ database, slots }: Evidence): StateRecord | undefined {
   return records.sort((one, other) => other.k - one.k)[0];
 }
 
-function logReport({ scan, record }: Recovery): LogReport {
+function logReport({ boundary, scan, record }: Recovery): LogReport {
   return {
-    firstIndex: record.boundary.index + 1,
+    firstIndex: boundary.index + 1,
     lastIndex: record.last.index,
     verifiedTo: scan.tail.last.index,
     fault: scan.fault,

@@ -93,7 +93,9 @@ async function damageOf(files: SnapshotFiles, snapshot: StoredSnapshot): Promise
   try {
     return (await isIntact(files, snapshot)) ? undefined : "is damaged";
   } catch (error) {
-    if (error instanceof QuorateError) throw error;
+    // A node that runs may have removed it since: whoever examines its directory looks again.
+    const isGone = error instanceof Error && "code" in error && error.code === "ENOENT";
+    if (error instanceof QuorateError || isGone) throw error;
     return `cannot be read (${error instanceof Error ? error.message : String(error)})`;
   }
 }
