@@ -25,7 +25,7 @@ describe("a port, to strangers", () => {
     const { port } = await listen();
     for (const [path, status, sentence] of [
       ["/", 426, /speaks WebSocket/],
-      ["/metrics", 404, /nothing here/],
+      ["/metrics", 404, /no such page/],
     ] as const) {
       const [response] = await once(get({ host: "127.0.0.1", port, path, agent: false }), "response");
       let body = "";

@@ -15,6 +15,7 @@ import { MemoryBatchStore, MemorySlotFile, MemorySnapshotFiles, openLog } from "
 import { websocketNetwork } from "@quorate/transport";
 import { assembleNode, type NodeCluster } from "./assembleNode.ts";
 import { type JoinOptions, resolveJoinOptions } from "./joinOptions.ts";
+import { NodePages } from "./pages/nodePages.ts";
 
 /**
  * Starts a node and gives the cluster as that node's process sees it. `join({ id: "a" })` alone is a whole cluster in
@@ -27,15 +28,19 @@ export async function join(options: JoinOptions): Promise<NodeCluster> {
   const { node, nodeId, dataDir } = resolveJoinOptions(options);
   const { logger = silentLogger, clock = systemClock(), random = systemRandom() } = options;
   const { secret, tls } = options;
+  const pages = new NodePages();
   const network =
     options.network ??
     websocketNetwork({
       logger,
+      pages: (request) => pages.answer(request),
       ...(secret === undefined ? {} : { secret }),
       ...(tls === undefined ? {} : { tls }),
     });
   const log = await openStorage(dataDir, nodeId, random, logger);
-  return assembleNode({ log, network, clock, random, logger, hold: holdProcess }, node);
+  const assembled = await assembleNode({ log, network, clock, random, logger, hold: holdProcess }, node);
+  pages.open({ ...assembled, clock });
+  return assembled;
 }
 
 function openStorage(

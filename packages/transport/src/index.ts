@@ -10,4 +10,5 @@ export {
   type TransportOptions,
 } from "./links.ts";
 export { checkListenAddress, type TlsOptions, type WebSocketNetworkOptions } from "./websocket/options.ts";
+export type { Page, PageRequest, Pages } from "./websocket/pages.ts";
 export { websocketNetwork } from "./websocket/websocketNetwork.ts";

@@ -6,13 +6,7 @@
  * decoded but HTTP, whose parser is bounded in bytes and in time; whatever else arrives is answered with a
  * sentence.
  */
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-} from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerOptions } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -38,6 +32,7 @@ import {
 } from "./helloHeaders.ts";
 import type { Liveness } from "./liveness.ts";
 import { type ResolvedOptions, socketSettings } from "./options.ts";
+import { PlainAnswers } from "./pages.ts";
 import { answerAndEnd, refuse } from "./refusalAnswers.ts";
 import { Challenges, isProof, type ProofFacts, prove } from "./secret.ts";
 import { WebSocketChannel } from "./webSocketChannel.ts";
@@ -81,7 +76,8 @@ class WebSocketPort implements Listener {
     this.#liveness = liveness;
     this.#server = makeServer(wanted, options);
     this.#server.maxConnections = options.maxConnections + handshakeAllowance;
-    this.#server.on("request", (request, response) => this.#answerPlain(request, response));
+    const plain = new PlainAnswers(options, this.#challenges);
+    this.#server.on("request", (request, response) => plain.answer(request, response));
     this.#server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
     this.#server.on("clientError", (error, socket) => this.#answerGarbage(error, socket));
     this.#upgrader = new WebSocketServer({
@@ -187,20 +183,6 @@ class WebSocketPort implements Listener {
     const { secret } = this.#options;
     if (secret === undefined || facts === undefined) return {};
     return { [proofHeader]: prove(secret, { ...facts, answer }) };
-  }
-
-  #answerPlain(request: IncomingMessage, response: ServerResponse): void {
-    const asksForChallenge = headerOf(request.headers, challengeHeader) !== undefined;
-    response.setHeader("connection", "close");
-    response.setHeader("content-type", "text/plain; charset=utf-8");
-    if (this.#options.secret !== undefined && asksForChallenge) {
-      response.setHeader(challengeHeader, this.#challenges.give(performance.now()));
-      response.writeHead(401).end("Prove that you know the shared secret.\n");
-    } else if (request.url === "/") {
-      response.setHeader("upgrade", "websocket");
-      response.writeHead(426).end("This port speaks WebSocket: it is one of a Quorate node.\n");
-    } else
-      response.writeHead(404).end("There is nothing here: this port of a Quorate node speaks WebSocket.\n");
   }
 
   #answerGarbage(error: NodeJS.ErrnoException, socket: Duplex): void {

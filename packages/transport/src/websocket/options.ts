@@ -6,6 +6,7 @@
 import { type Logger, QuorateError, silentLogger } from "@quorate/raft";
 import { maxFrameBytes } from "../limits.ts";
 import { isLoopback, parseAddress } from "../network/address.ts";
+import type { Pages } from "./pages.ts";
 import { sealBytes } from "./sealedFrame.ts";
 
 /** PEM texts. */
@@ -40,6 +41,8 @@ export interface WebSocketNetworkOptions {
    */
   readonly handshakeTimeoutMs?: number;
   readonly closeTimeoutMs?: number;
+  /** What a listener answers to plain HTTP requests. Default: sentences alone. */
+  readonly pages?: Pages;
   /** Silent by default. */
   readonly logger?: Logger;
 }
@@ -52,6 +55,7 @@ export interface ResolvedOptions {
   readonly pingIntervalMs: number;
   readonly handshakeTimeoutMs: number;
   readonly closeTimeoutMs: number;
+  readonly pages: Pages | undefined;
   readonly logger: Logger;
 }
 
@@ -82,6 +86,7 @@ export function resolveOptions(options: WebSocketNetworkOptions): ResolvedOption
     pingIntervalMs: options.pingIntervalMs ?? 2_000,
     handshakeTimeoutMs: options.handshakeTimeoutMs ?? 5_000,
     closeTimeoutMs: options.closeTimeoutMs ?? 1_000,
+    pages: options.pages,
     logger: options.logger ?? silentLogger,
   });
   checkRange("maxFrameBytes", resolved.maxFrameBytes, 1_024, maxFrameBytes);

@@ -1,0 +1,107 @@
+/** The pages of a node, asked for over HTTP at its real port, and the text of metrics. */
+import { request } from "node:http";
+import { join, type NodeCluster } from "@quorate/kv";
+import { metricsText, NodePages } from "@quorate/kv/internal";
+import { afterEach, describe, expect, it } from "vitest";
+import { freePortBlock } from "../process/rig/ports.ts";
+
+const ended: NodeCluster[] = [];
+
+afterEach(async () => {
+  await Promise.all(ended.splice(0).map((cluster) => cluster.close()));
+});
+
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+function get(cluster: NodeCluster, path: string, headers = {}, method = "GET"): Promise<Answer> {
+  const url = new URL(path, cluster.node.address.replace("ws:", "http:"));
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { method, headers, agent: false }, (response) => {
+      let body = "";
+      response.setEncoding("utf8").on("data", (part: string) => {
+        body += part;
+      });
+      response.once("end", () => {
+        resolve({ status: response.statusCode ?? 0, type: response.headers["content-type"] ?? "", body });
+      });
+    });
+    asked.once("error", reject).end();
+  });
+}
+
+async function alone(secret?: string): Promise<NodeCluster> {
+  const cluster = await join({ id: "a", listen: "ws://127.0.0.1:0", secret });
+  ended.push(cluster);
+  await cluster.kv.put("key", "value");
+  return cluster;
+}
+
+describe("a node's port", () => {
+  it("says that the node lives and serves", async () => {
+    const cluster = await alone();
+    expect(await get(cluster, "/healthz")).toMatchObject({ status: 200, body: "ok\n" });
+    expect(await get(cluster, "/readyz?verbose")).toMatchObject({ status: 200, body: "ok\n" });
+    expect(await get(cluster, "/other")).toMatchObject({ status: 404 });
+    expect(await get(cluster, "/healthz", {}, "POST")).toMatchObject({ status: 405 });
+    expect(await get(cluster, "/healthz", {}, "HEAD")).toMatchObject({ status: 200, body: "" });
+  });
+
+  it("says that a node without its peers lives and does not serve yet", async () => {
+    const port = await freePortBlock(2);
+    const peers = { a: `ws://127.0.0.1:${port}`, b: `ws://127.0.0.1:${port + 1}` };
+    const cluster = await join({ id: "a", memory: true, peers });
+    ended.push(cluster);
+    expect(await get(cluster, "/healthz")).toMatchObject({ status: 200 });
+    expect(await get(cluster, "/readyz")).toMatchObject({
+      status: 503,
+      body: expect.stringMatching(/not belong to a cluster/),
+    });
+  });
+
+  it("gives metrics that Prometheus can read", async () => {
+    const cluster = await alone();
+    const { status, type, body } = await get(cluster, "/metrics");
+    expect([status, type]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"]);
+    expect(body).toMatch(/^quorate_store_keys 1$/m);
+    expect(body).toMatch(/^quorate_raft_role\{role="leader"\} 1$/m);
+    expect(body).toMatch(/^quorate_raft_has_leader 1$/m);
+    const names = new Set<string>();
+    for (const line of body.trimEnd().split("\n")) {
+      const match =
+        /^(?:# (?:HELP|TYPE) (\w+) .+|(\w+)(?:\{\w+="[^"]*"(?:,\w+="[^"]*")*\})? [-+.e\d]+)$/.exec(line);
+      expect(match, line).not.toBeNull();
+      if (match?.[1] !== undefined) names.add(match[1]);
+      else expect(names).toContain(match?.[2]);
+    }
+  });
+
+  it("shows metrics only to who knows the secret, and health to everybody", async () => {
+    const secret = "correct horse battery staple";
+    const cluster = await alone(secret);
+    expect(await get(cluster, "/metrics")).toMatchObject({ status: 401 });
+    expect(await get(cluster, "/metrics", { authorization: "Bearer wrong" })).toMatchObject({ status: 401 });
+    expect(await get(cluster, "/metrics", { authorization: `Bearer ${secret}` })).toMatchObject({
+      status: 200,
+    });
+    expect(await get(cluster, "/healthz")).toMatchObject({ status: 200 });
+  });
+});
+
+it("before the node runs, its pages say that it starts", () => {
+  const asked = { query: new URLSearchParams(), isTrusted: true, signal: new AbortController().signal };
+  const pages = new NodePages();
+  for (const path of ["/healthz", "/readyz", "/metrics"]) {
+    expect(pages.answer({ ...asked, path })).toMatchObject({ status: 503, body: "This node is starting.\n" });
+  }
+});
+
+it("labels may hold anything", () => {
+  const samples = [{ labels: { name: 'a "b"\\\nc' }, value: 1.5 }];
+  expect(metricsText([{ name: "x", kind: "gauge", help: "An x", samples }])).toBe(
+    '# HELP quorate_x An x\n# TYPE quorate_x gauge\nquorate_x{name="a \\"b\\"\\\\\\nc"} 1.5\n',
+  );
+});
