@@ -171,6 +171,10 @@ export class FakeCluster {
       case "changeMembers":
       case "joinCluster":
         return leads ? this.onMembers(body) : this.notLeader();
+      case "watch":
+      case "watchCredit":
+      case "unwatch":
+        return failed("REFUSED");
       case "renew":
       case "awaitSession": {
         const set = leaseSetOf(this.store, body.session);

@@ -1,5 +1,5 @@
 /** A state becomes a snapshot's content and a state again, and a view stays as it was. */
-import { type CommandResult, sessionWindow } from "@quorate/client/protocol";
+import { type CommandResult, type StoredPair, sessionWindow } from "@quorate/client/protocol";
 import {
   applyEntry,
   createSession,
@@ -27,6 +27,15 @@ function restoredFrom(content: Uint8Array, pieceBytes: number = content.length):
   return restoration.finish();
 }
 
+const aPair: StoredPair = {
+  key: "k\u00ff",
+  value: Uint8Array.of(0, 255),
+  format: "bytes",
+  createRevision: 1,
+  modRevision: 2 ** 52,
+  version: 3,
+};
+
 const answersOfEachKind: readonly CommandResult[] = [
   { kind: "put", revision: 2 ** 53 - 1 },
   { kind: "deleted", revision: 0, existed: false },
@@ -39,6 +48,21 @@ const answersOfEachKind: readonly CommandResult[] = [
   { kind: "malformed", reason: "grün 🟢 and a lone \ud800" },
   { kind: "refused", reason: "" },
   { kind: "nothing" },
+  {
+    kind: "transacted",
+    revision: 9,
+    succeeded: false,
+    results: [
+      { kind: "put" },
+      { kind: "deleted", count: 2 },
+      { kind: "got", pair: undefined },
+      { kind: "listed", pairs: [aPair], more: true },
+      { kind: "got", pair: aPair },
+    ],
+  },
+  { kind: "quotaExceeded", neededBytes: 2 ** 40, quotaBytes: 65_536 },
+  { kind: "tooLarge", reason: "much" },
+  { kind: "storeLimited", limits: { historyRevisions: 1, historyBytes: 4_096, quotaBytes: 65_536 } },
   { kind: "leaseGranted", term: 3 },
   { kind: "leaseQueued", ahead: 0 },
   { kind: "leaseUnavailable", at: 1, term: 0, holder: "" },

@@ -26,6 +26,7 @@ import type {
   StoredPair,
 } from "@quorate/client/protocol";
 import fc from "fast-check";
+import { storeCommands, storeRequests, storeResponses, storeResults } from "./storeArbitraries.ts";
 
 const byteChar: fc.Arbitrary<string> = fc
   .integer({ min: 0, max: 255 })
@@ -50,6 +51,8 @@ export const conditions: fc.Arbitrary<Condition> = fc.oneof(
 
 const names = byteStrings(1, 12);
 const leasesAt: fc.Arbitrary<LeaseAt> = fc.record({ name: names, term: counts });
+const ranges: fc.Arbitrary<KeyRange> = fc.record({ from: byteStrings(0, 8), to: byteStrings(0, 8) });
+const basics = { keys, values, formats, naturals, counts, ranges, leasesAt };
 const sessionsAt = fc.array(fc.record({ session: counts, renewals: naturals }), {
   minLength: 1,
   maxLength: 4,
@@ -133,6 +136,7 @@ export const commands: fc.Arbitrary<Command> = fc.oneof(
   fc.record({ kind: fc.constant("openSession" as const), ttlMs: fc.integer({ min: 1, max: 86_400_000 }) }),
   fc.record({ kind: fc.constant("closeSession" as const), session: counts }),
   fc.record({ kind: fc.constant("expireSession" as const), session: counts, term: counts }),
+  storeCommands(basics),
 );
 
 export const origins: fc.Arbitrary<Origin> = fc.oneof(
@@ -147,7 +151,6 @@ export const origins: fc.Arbitrary<Origin> = fc.oneof(
 
 export const proposals: fc.Arbitrary<Proposal> = fc.record({ origin: origins, command: commands });
 
-const ranges: fc.Arbitrary<KeyRange> = fc.record({ from: byteStrings(0, 8), to: byteStrings(0, 8) });
 const consistencies = fc.constantFrom("linearizable" as const, "local" as const);
 
 const membershipChanges: fc.Arbitrary<MembershipChange> = fc.oneof(
@@ -203,6 +206,7 @@ const requestBodies: fc.Arbitrary<RequestBody> = fc.oneof(
     keysOnly: fc.boolean(),
     consistency: consistencies,
   }),
+  storeRequests(basics),
   fc.record({ kind: fc.constant("keepAlive" as const), session: counts }),
   fc.constant<RequestBody>({ kind: "status" }),
   fc.record({ kind: fc.constant("transfer" as const), target: fc.stringMatching(/^[a-z0-9]{0,63}$/) }),
@@ -239,8 +243,22 @@ const leaseResults: fc.Arbitrary<LeaseResult> = fc.oneof(
   fc.constant<LeaseResult>({ kind: "acquireCancelled" }),
 );
 
+const pairs: fc.Arbitrary<StoredPair> = fc.record(
+  {
+    key: keys,
+    value: values,
+    format: formats,
+    createRevision: counts,
+    modRevision: counts,
+    version: counts,
+    session: counts,
+  },
+  { requiredKeys: ["key", "value", "format", "createRevision", "modRevision", "version"] },
+);
+
 export const results: fc.Arbitrary<CommandResult> = fc.oneof(
   leaseResults,
+  storeResults(basics, pairs),
   fc.record({ kind: fc.constant("put" as const), revision: counts }),
   fc.record({ kind: fc.constant("deleted" as const), revision: naturals, existed: fc.boolean() }),
   fc.record({ kind: fc.constant("conflict" as const), modRevision: naturals }),
@@ -255,19 +273,6 @@ export const results: fc.Arbitrary<CommandResult> = fc.oneof(
       "nothing" as const,
     ),
   }),
-);
-
-const pairs: fc.Arbitrary<StoredPair> = fc.record(
-  {
-    key: keys,
-    value: values,
-    format: formats,
-    createRevision: counts,
-    modRevision: counts,
-    version: counts,
-    session: counts,
-  },
-  { requiredKeys: ["key", "value", "format", "createRevision", "modRevision", "version"] },
 );
 
 const leaseReports: fc.Arbitrary<LeaseReport> = fc.record({
@@ -360,6 +365,7 @@ const responseBodies: fc.Arbitrary<ResponseBody> = fc.oneof(
     more: fc.boolean(),
     revision: naturals,
   }),
+  storeResponses(basics, pairs),
   fc.record({ kind: fc.constant("keptAlive" as const), alive: fc.boolean() }),
   fc.record({ kind: fc.constant("status" as const), status: statuses }),
   fc.record({ kind: fc.constant("failed" as const), failure: failures }),

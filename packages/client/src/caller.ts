@@ -126,7 +126,7 @@ export function senseless(asked: string, answer: Answer, outcome: Outcome): Quor
 }
 
 /** The error that a server sent as data. A code that this version does not know is a refusal. */
-function errorOf(failure: Failure, outcome: Outcome, look: string = lookAtKey): QuorateError {
+export function errorOf(failure: Failure, outcome: Outcome, look: string = lookAtKey): QuorateError {
   const isKnown = (errorCodes as readonly string[]).includes(failure.code);
   const code: ErrorCode = isKnown ? (failure.code as ErrorCode) : "REFUSED";
   const advice = outcome === "unknown" ? ` It may have taken effect: ${look}.` : "";

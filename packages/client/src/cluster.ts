@@ -3,7 +3,9 @@
  * a simulation in virtual time: the same object.
  */
 import type { Clock } from "@quorate/raft";
-import type { Format, MembershipChange } from "./protocol/index.ts";
+import type { Format, MembershipChange, StoreLimits } from "./protocol/index.ts";
+import type { Txn } from "./transaction.ts";
+import type { Watch, WatchEvent, WatchOptions } from "./watching.ts";
 
 /** UTF-8 text or raw bytes, 1 to 4,096 bytes. Text with a lone surrogate is refused. */
 export type Key = string | Uint8Array;
@@ -32,6 +34,11 @@ export interface RequestOptions {
 export interface ReadOptions extends RequestOptions {
   /** `linearizable` (default): sees every write acknowledged before the call. `local`: what the asked node has. */
   readonly consistency?: "linearizable" | "local";
+  /**
+   * The store as it was at this revision, which must be kept: `COMPACTED` (`CompactedError`) below, `FUTURE_REVISION`
+   * above. Every node gives the same answer.
+   */
+  readonly revision?: number;
 }
 
 export interface WriteOptions extends RequestOptions {
@@ -48,6 +55,8 @@ export interface ListOptions extends ReadOptions {
   readonly cursor?: string;
   readonly order?: "ascending" | "descending";
   readonly keysOnly?: boolean;
+  /** With the first page: also how many pairs there are on all. */
+  readonly count?: boolean;
 }
 
 export interface KeyValue {
@@ -68,8 +77,10 @@ export interface Page {
   readonly entries: readonly KeyValue[];
   /** Pass it on to get the next page; undefined on the last one. */
   readonly cursor: string | undefined;
-  /** The store's revision at which this page was read. */
+  /** The store's revision at which this page was read; pass it on as well for pages that fit together. */
   readonly revision: number;
+  /** Where it was asked for: of all pages. */
+  readonly count?: number;
 }
 
 export interface KeyValueStore {
@@ -79,6 +90,20 @@ export interface KeyValueStore {
   delete(key: Key, options?: WriteOptions): Promise<{ readonly revision: number; readonly deleted: boolean }>;
   /** One page, in byte order of the keys. */
   list(keys: KeySet, options?: ListOptions): Promise<Page>;
+  /** How many pairs there are. */
+  count(keys: KeySet, options?: ReadOptions): Promise<{ readonly count: number; readonly revision: number }>;
+  /** In one revision, at most 10,000 keys and 16 MiB: otherwise `TOO_LARGE`, and nothing is deleted. */
+  deleteRange(
+    keys: KeySet,
+    options?: RequestOptions,
+  ): Promise<{ readonly revision: number; readonly deleted: number }>;
+  /** See `Txn`. */
+  txn(): Txn;
+  /** Changes as they happen, see `Watch`. */
+  watch(keys: KeySet, options: WatchOptions & { readonly progress: true }): Watch<WatchEvent>;
+  watch(keys: KeySet, options?: WatchOptions): Watch;
+  /** Changes the limits that are named, for the whole cluster, and tells those in force. */
+  limit(limits: Partial<StoreLimits>, options?: RequestOptions): Promise<StoreLimits>;
 }
 
 export interface NodeReport {

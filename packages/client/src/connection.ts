@@ -9,7 +9,13 @@ import type { Cancel, Channel, Clock, Network } from "@quorate/raft";
 import { readResponses, requestBytes, requestFrames } from "./frames.ts";
 import { clientHello, judgeServer, versionOfRequest } from "./hello.ts";
 import type { Patience } from "./patience.ts";
-import { maxRequestTimeoutMs, type Request, type RequestBody, type ResponseBody } from "./protocol/index.ts";
+import {
+  type Failure,
+  maxRequestTimeoutMs,
+  type Request,
+  type RequestBody,
+  type ResponseBody,
+} from "./protocol/index.ts";
 
 export type Attempt =
   | { readonly kind: "answered"; readonly body: ResponseBody }
@@ -26,12 +32,26 @@ export interface ConnectionLimits {
   readonly lateMs: number;
   /** A connection that owes answers and is silent for so long is closed; half-way it is asked for a sign of life. */
   readonly silenceMs: number;
+  /** A connection with nothing but quiet streams is asked for a sign of life after so long. */
+  readonly streamQuietMs: number;
 }
 
 export interface ConnectionPorts {
   readonly network: Network;
   readonly clock: Clock;
 }
+
+/** What is told of a stream of responses; after `lost`, nothing more is. */
+export interface Stream {
+  readonly received: (body: ResponseBody) => void;
+  readonly lost: (reason: string) => void;
+}
+
+export type OpenedStream =
+  | { readonly kind: "open"; readonly credit: (consumedBytes: number) => void; readonly close: () => void }
+  /** It never left this process. */
+  | { readonly kind: "unsent"; readonly reason: string }
+  | { readonly kind: "refused"; readonly failure: Failure };
 
 interface Pending {
   readonly finish: (attempt: Attempt) => void;
@@ -63,6 +83,7 @@ export class Connection {
   /** Of the client protocol, as agreed with this node. */
   readonly #version: number;
   readonly #pending: Map<number, Pending> = new Map();
+  readonly #streams: Map<number, Stream> = new Map();
   readonly #closeListeners: Set<() => void> = new Set();
   #outgoing: Request[] = [];
   #outgoingBytes = 0;
@@ -91,8 +112,9 @@ export class Connection {
     return this.#closedBecause;
   }
 
+  /** Streams count: they are in use as long as they are open. */
   get requestsUnderWay(): number {
-    return this.#pending.size;
+    return this.#pending.size + this.#streams.size;
   }
 
   /** Calls `fn` once when the connection ends. */
@@ -115,7 +137,12 @@ export class Connection {
     if (this.#closedBecause !== undefined) {
       return Promise.resolve({ kind: "unsent", reason: this.#closedBecause });
     }
-    if (versionOfRequest(body.kind) > this.#version) return Promise.resolve(unknownRequest(this.endpoint));
+    if (versionOfRequest(body) > this.#version) {
+      return Promise.resolve({
+        kind: "answered",
+        body: { kind: "failed", failure: unknownTo(this.endpoint) },
+      });
+    }
     const bytes = requestBytes(body);
     const { maxRequests, maxBufferedBytes } = this.#limits;
     const isFull =
@@ -126,6 +153,35 @@ export class Connection {
       return Promise.resolve({ kind: "unsent", reason });
     }
     return this.#enqueue(body, bytes, patience);
+  }
+
+  /** A request that is answered by a stream of responses. */
+  openStream(body: RequestBody, stream: Stream): OpenedStream {
+    if (this.#closedBecause !== undefined) return { kind: "unsent", reason: this.#closedBecause };
+    if (versionOfRequest(body) > this.#version) return { kind: "refused", failure: unknownTo(this.endpoint) };
+    const id = this.#nextId++;
+    if (this.#pending.size + this.#streams.size === 0) this.#noteSignOfLife();
+    this.#streams.set(id, stream);
+    this.#post({ id, timeoutMs: 1, body });
+    this.#watch();
+    return {
+      kind: "open",
+      credit: (consumedBytes) => this.#tell({ kind: "watchCredit", watch: id, consumedBytes }),
+      close: () => {
+        if (this.#streams.delete(id)) this.#tell({ kind: "unwatch", watch: id });
+      },
+    };
+  }
+
+  /** Of what is not answered. */
+  #tell(body: RequestBody): void {
+    if (this.#closedBecause === undefined) this.#post({ id: this.#nextId++, timeoutMs: 1, body });
+  }
+
+  #post(request: Request): void {
+    this.#outgoing.push(request);
+    this.#outgoingBytes += requestBytes(request.body);
+    this.#deferFlush();
   }
 
   close(reason: string): void {
@@ -145,7 +201,11 @@ export class Connection {
         cancelEnd?.();
         resolve(attempt);
       };
-      if (this.#pending.size === 0) this.#noteSignOfLife();
+      if (this.#pending.size === 0) {
+        this.#noteSignOfLife();
+        this.#cancelWatch?.();
+        this.#cancelWatch = undefined;
+      }
       this.#pending.set(id, { finish });
       this.#outgoing.push({ id, timeoutMs: Math.min(patience.remainingMs, maxRequestTimeoutMs), body });
       this.#outgoingBytes += bytes;
@@ -188,7 +248,13 @@ export class Connection {
       this.close(`${this.endpoint} sent a frame that is no answer of the client protocol`);
       return;
     }
-    for (const { id, body } of responses) this.#pending.get(id)?.finish({ kind: "answered", body });
+    for (const { id, body } of responses) {
+      const pending = this.#pending.get(id);
+      if (pending !== undefined) pending.finish({ kind: "answered", body });
+      else if (body.kind === "watchProgress")
+        for (const stream of [...this.#streams.values()]) stream.received(body);
+      else this.#streams.get(id)?.received(body);
+    }
   }
 
   #noteSignOfLife(): void {
@@ -197,11 +263,12 @@ export class Connection {
     this.#probed = false;
   }
 
-  /** One timer, and only while answers are due. */
+  /** One timer, and only while answers are due or streams are open. */
   #watch(): void {
-    if (this.#cancelWatch !== undefined || this.#pending.size === 0) return;
+    if (this.#cancelWatch !== undefined || this.requestsUnderWay === 0) return;
     const { lateMs, silenceMs } = this.#limits;
-    const patienceMs = this.#isLate ? silenceMs / 2 : Math.min(lateMs, silenceMs / 2);
+    const dueMs = this.#isLate ? silenceMs / 2 : Math.min(lateMs, silenceMs / 2);
+    const patienceMs = this.#pending.size > 0 ? dueMs : this.#quietLimitMs;
     const quietMs = this.#probed ? 0 : this.#clock.nowMs() - this.#heardMs;
     this.#cancelWatch = this.#clock.after(Math.max(1, patienceMs - quietMs), () => {
       // What arrived during a stall of this process was not read yet: judge after the poll phase.
@@ -209,16 +276,21 @@ export class Connection {
     });
   }
 
+  /** How long nothing may come before the other side is asked for a sign of life. */
+  get #quietLimitMs(): number {
+    const { silenceMs, streamQuietMs } = this.#limits;
+    return this.#pending.size > 0 || this.#probed ? silenceMs / 2 : streamQuietMs;
+  }
+
   #judgeSilence(): void {
     this.#cancelWatch = undefined;
-    if (this.#closedBecause !== undefined || this.#pending.size === 0) return;
-    const { lateMs, silenceMs } = this.#limits;
+    if (this.#closedBecause !== undefined || this.requestsUnderWay === 0) return;
     const quietMs = this.#clock.nowMs() - this.#heardMs;
-    if (quietMs >= lateMs && !this.#isLate) {
+    if (this.#pending.size > 0 && quietMs >= this.#limits.lateMs && !this.#isLate) {
       this.#isLate = true;
       for (const listener of this.#lateListeners) listener();
     }
-    if (quietMs >= silenceMs / 2) this.#doubt();
+    if (quietMs >= this.#quietLimitMs) this.#doubt();
     this.#watch();
   }
 
@@ -244,6 +316,9 @@ export class Connection {
     for (const [id, pending] of [...this.#pending]) {
       pending.finish({ kind: unsent.has(id) ? "unsent" : "unanswered", reason });
     }
+    const streams = [...this.#streams.values()];
+    this.#streams.clear();
+    for (const stream of streams) stream.lost(reason);
     const listeners = [...this.#closeListeners];
     this.#closeListeners.clear();
     for (const listener of listeners) listener();
@@ -251,14 +326,7 @@ export class Connection {
 }
 
 /** Told here, since a node that does not know the request closes the connection of whoever sends it. */
-function unknownRequest(endpoint: string): Attempt {
+function unknownTo(endpoint: string): Failure {
   const message = `${endpoint} runs an older version, which does not know this request. Upgrade it first.`;
-  const failure = {
-    code: "REFUSED",
-    message,
-    retryable: false,
-    outcome: "none",
-    leaderEndpoint: "",
-  } as const;
-  return { kind: "answered", body: { kind: "failed", failure } };
+  return { code: "REFUSED", message, retryable: false, outcome: "none", leaderEndpoint: "" };
 }

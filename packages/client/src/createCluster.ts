@@ -3,7 +3,7 @@
  * `join()` gives, and in virtual time what a simulation gives. Knows no WebSocket.
  */
 import { type Cancel, type Clock, type Logger, type Network, QuorateError, type Random } from "@quorate/raft";
-import { Caller } from "./caller.ts";
+import { Caller, errorOf } from "./caller.ts";
 import type { ResolvedClientOptions } from "./clientOptions.ts";
 import type { Cluster, ClusterStatus, MemberList, RequestOptions } from "./cluster.ts";
 import { clusterStatus, type StatusReply } from "./clusterStatus.ts";
@@ -14,6 +14,7 @@ import { Calls, type Patience, within } from "./patience.ts";
 import { Router } from "./router.ts";
 import { Session } from "./session.ts";
 import { transferLeadership } from "./transferLeadership.ts";
+import { Watches } from "./watches.ts";
 import { sessionlessWriter } from "./writer.ts";
 
 export interface ClusterPorts {
@@ -36,6 +37,7 @@ const limits: ConnectionLimits = {
   dialTimeoutMs: 1_000,
   lateMs: 100,
   silenceMs: 1_000,
+  streamQuietMs: 4_000,
 };
 
 const maxCalls = 16_384;
@@ -65,11 +67,20 @@ export function createCluster(ports: ClusterPorts, options: ClusterOptions): Cli
         closeTimeoutMs,
       })
     : sessionlessWriter(caller);
+  const watches = new Watches({
+    router,
+    clock,
+    logger: ports.logger,
+    hold,
+    requestTimeoutMs,
+    errorOf: (failure) => errorOf(failure, "none"),
+  });
   let closing: Promise<void> | undefined;
 
   async function end(reason: string): Promise<void> {
     const release = hold();
     calls.close(reason);
+    watches.close(reason);
     await writer.close();
     router.close();
     release();
@@ -77,7 +88,7 @@ export function createCluster(ports: ClusterPorts, options: ClusterOptions): Cli
 
   const asking = { calls, caller, requestTimeoutMs };
   const cluster: ClientCluster = {
-    kv: keyValueStore({ ...asking, writer }),
+    kv: keyValueStore({ ...asking, writer, watches }),
     members: clusterMembers(asking),
     requestJoin: async (request, joinOptions) => requestJoin(asking, request, joinOptions),
     clock,

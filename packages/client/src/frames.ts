@@ -4,6 +4,8 @@
  */
 import { frameTargetBytes, pack, unpack } from "@quorate/transport/links";
 import {
+  type CommandResult,
+  changeBytes,
   type LeaseReport,
   type Request,
   type RequestBody,
@@ -55,11 +57,14 @@ export function requestBytes(body: RequestBody): number {
     case "joinCluster":
     case "renew":
     case "awaitSession":
+    case "watchCredit":
+    case "unwatch":
       return overheadBytes;
     case "getLease":
     case "awaitLease":
       return overheadBytes + body.name.length;
     case "listLeases":
+    case "watch":
       return overheadBytes + body.range.from.length + body.range.to.length;
     case "changeMembers":
       return overheadBytes * (1 + body.changes.length);
@@ -95,12 +100,34 @@ export function responseBytes(body: ResponseBody): number {
     case "failed":
       return overheadBytes + body.failure.message.length;
     case "executed":
+      return overheadBytes + resultBytes(body.result);
+    case "changed": {
+      let bytes = overheadBytes;
+      for (const change of body.changes) bytes += overheadBytes + changeBytes(change);
+      return bytes;
+    }
     case "keptAlive":
     case "transferred":
+    case "compacted":
+    case "watching":
+    case "watchProgress":
+    case "overflowed":
       return overheadBytes;
     default:
       return unreachable(body);
   }
+}
+
+/** Of the pairs that a transaction has read; other results are small. */
+function resultBytes(result: CommandResult): number {
+  if (result.kind !== "transacted") return 0;
+  let bytes = overheadBytes * result.results.length;
+  for (const each of result.results) {
+    const pairs =
+      each.kind === "listed" ? each.pairs : each.kind === "got" && each.pair !== undefined ? [each.pair] : [];
+    for (const pair of pairs) bytes += overheadBytes + pair.key.length + pair.value.length;
+  }
+  return bytes;
 }
 
 function leaseBytes({ name, holder, data }: LeaseReport): number {

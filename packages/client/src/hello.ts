@@ -11,7 +11,7 @@ export const clientRole = "client";
 
 /**
  * The versions of the client protocol that this build speaks. Version 2 added transfers of leadership and members,
- * version 3 leases.
+ * version 3 leases, watches and reads of the past.
  */
 export const clientVersions: VersionRange = { min: 1, max: 3 };
 
@@ -28,12 +28,16 @@ const sinceVersion3: ReadonlySet<RequestBody["kind"]> = new Set([
   "getLease",
   "awaitLease",
   "listLeases",
+  "watch",
+  "watchCredit",
+  "unwatch",
 ]);
 
 /** The first version that knows the request. */
-export function versionOfRequest(kind: RequestBody["kind"]): number {
-  if (sinceVersion3.has(kind)) return 3;
-  return sinceVersion2.has(kind) ? 2 : 1;
+export function versionOfRequest(body: RequestBody): number {
+  const isOfThePast = (body.kind === "get" || body.kind === "list") && body.revision !== undefined;
+  if (isOfThePast || (body.kind === "list" && body.count === true) || sinceVersion3.has(body.kind)) return 3;
+  return sinceVersion2.has(body.kind) ? 2 : 1;
 }
 
 export function clientHello(versions: VersionRange = clientVersions): Hello {

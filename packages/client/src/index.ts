@@ -4,4 +4,20 @@ export type * from "./cluster.ts";
 export { ConflictError } from "./conflictError.ts";
 export { type ConnectOptions, connect } from "./connect.ts";
 export { StaleTermError } from "./fencing/staleTermError.ts";
-export type { Format } from "./protocol/index.ts";
+export { CompactedError, OverflowError } from "./historyErrors.ts";
+export type { CompareOperator, Format, StoreLimits } from "./protocol/index.ts";
+export type {
+  Txn,
+  TxnCompare,
+  TxnDelete,
+  TxnDeleted,
+  TxnGet,
+  TxnGot,
+  TxnList,
+  TxnListed,
+  TxnOp,
+  TxnOpResult,
+  TxnPut,
+  TxnResult,
+} from "./transaction.ts";
+export type * from "./watching.ts";

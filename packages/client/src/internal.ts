@@ -9,4 +9,5 @@ export {
 } from "./createCluster.ts";
 export { readRequests, readResponses, requestFrames, responseBytes, responseFrames } from "./frames.ts";
 export { clientHello, clientRole, judgeClient, serverHello } from "./hello.ts";
+export { CompactedError, OverflowError } from "./historyErrors.ts";
 export { holdProcess } from "./holdProcess.ts";

@@ -17,18 +17,26 @@ import type {
   WriteOptions,
 } from "./cluster.ts";
 import { ConflictError } from "./conflictError.ts";
+import { CompactedError } from "./historyErrors.ts";
 import { cursorAfter, rangeFrom, rangeOf } from "./keySets.ts";
 import type { Calls, Patience, PatienceOptions } from "./patience.ts";
 import {
   type ByteString,
+  type CommandResult,
   type Condition,
   type Consistency,
   defaultListLimit,
   maxListLimit,
   maxRequestTimeoutMs,
   type RequestBody,
+  type StoreLimits,
+  storeLimitProblem,
+  type Transaction,
 } from "./protocol/index.ts";
+import { transactionBuilder } from "./transaction.ts";
 import { encodeValue, keyBytes, keyValueOf, shown } from "./values.ts";
+import type { Watches } from "./watches.ts";
+import type { WatchOptions } from "./watching.ts";
 import { unexpected, type Writer } from "./writer.ts";
 
 /** What every request of a cluster object needs. */
@@ -40,6 +48,7 @@ export interface AskPorts {
 
 export interface StorePorts extends AskPorts {
   readonly writer: Writer;
+  readonly watches: Watches;
 }
 
 const reading: CallPolicy = { target: "home", resend: "always", hasEffect: false };
@@ -50,7 +59,59 @@ export function keyValueStore(ports: StorePorts): KeyValueStore {
     put: async (key, value, options = {}) => put(ports, key, value, options),
     delete: async (key, options = {}) => remove(ports, key, options),
     list: async (keys, options = {}) => list(ports, keys, options),
+    count: async (keys, options = {}) => {
+      const { count = 0, revision } = await list(ports, keys, {
+        ...options,
+        limit: 1,
+        keysOnly: true,
+        count: true,
+      });
+      return { count, revision };
+    },
+    deleteRange: async (keys, options = {}) => {
+      const command: Transaction = {
+        kind: "transaction",
+        compares: [],
+        onSuccess: [{ kind: "deleteRange", range: rangeOf(keys) }],
+        onFailure: [],
+      };
+      const { revision, results } = await transact(ports, command, options);
+      const [result] = results;
+      return { revision, deleted: result?.kind === "deleted" ? result.count : 0 };
+    },
+    txn: () => transactionBuilder((transaction, options) => transact(ports, transaction, options)),
+    watch: ((keys: KeySet, options?: WatchOptions) =>
+      ports.watches.open(keys, options)) as KeyValueStore["watch"],
+    limit: async (limits, options = {}) => limitStore(ports, limits, options),
   };
+}
+
+async function transact(
+  ports: StorePorts,
+  transaction: Transaction,
+  options: RequestOptions,
+): Promise<Extract<CommandResult, { readonly kind: "transacted" }>> {
+  const { result, earlierUnanswered } = await run(ports, options, (patience) =>
+    ports.writer.execute(transaction, patience),
+  );
+  if (result.kind === "transacted") return result;
+  throw unexpected(result, earlierUnanswered);
+}
+
+async function limitStore(
+  ports: StorePorts,
+  limits: Partial<StoreLimits>,
+  options: RequestOptions,
+): Promise<StoreLimits> {
+  const problem = storeLimitProblem(limits);
+  if (problem !== undefined) {
+    throw new QuorateError("INVALID_ARGUMENT", `The store cannot be limited so: ${problem}.`);
+  }
+  const { result, earlierUnanswered } = await run(ports, options, (patience) =>
+    ports.writer.execute({ kind: "limitStore", limits }, patience),
+  );
+  if (result.kind === "storeLimited") return result.limits;
+  throw unexpected(result, earlierUnanswered);
 }
 
 async function get(ports: StorePorts, key: Key, options: ReadOptions): Promise<KeyValue | undefined> {
@@ -58,6 +119,7 @@ async function get(ports: StorePorts, key: Key, options: ReadOptions): Promise<K
     kind: "get",
     key: keyBytes(key, "key"),
     consistency: consistencyOf(options),
+    ...pastOf(options),
   };
   const answer = await read(ports, body, options);
   if (answer.kind !== "got") throw senseless("a read", answer, "none");
@@ -103,7 +165,7 @@ async function remove(
 }
 
 async function list(ports: StorePorts, keys: KeySet, options: ListOptions): Promise<Page> {
-  const { cursor, order = "ascending", keysOnly = false, limit = defaultListLimit } = options;
+  const { cursor, order = "ascending", keysOnly = false, limit = defaultListLimit, count } = options;
   if (order !== "ascending" && order !== "descending") {
     throw new QuorateError(
       "INVALID_ARGUMENT",
@@ -120,19 +182,41 @@ async function list(ports: StorePorts, keys: KeySet, options: ListOptions): Prom
   const range = cursor === undefined ? whole : rangeFrom(whole, cursor, order);
   const reverse = order === "descending";
   const consistency = consistencyOf(options);
-  const answer = await read(ports, { kind: "list", range, limit, reverse, keysOnly, consistency }, options);
+  const past = pastOf(options);
+  const body: RequestBody = { kind: "list", range, limit, reverse, keysOnly, consistency, ...past };
+  if (count && cursor !== undefined) {
+    throw new QuorateError(
+      "INVALID_ARGUMENT",
+      "A count is of the whole set: ask for it with the first page.",
+    );
+  }
+  const answer = await read(ports, count ? { ...body, count } : body, options);
   if (answer.kind !== "listed") throw senseless("a read", answer, "none");
   const last = answer.pairs.at(-1);
   return {
     entries: answer.pairs.map((pair) => keyValueOf(pair, keysOnly)),
     cursor: answer.more && last !== undefined ? cursorAfter(last.key, order) : undefined,
     revision: answer.revision,
+    ...(answer.count === undefined ? {} : { count: answer.count }),
   };
 }
 
+function pastOf({ revision }: ReadOptions): { readonly revision?: number } {
+  if (revision === undefined) return {};
+  if (Number.isSafeInteger(revision) && revision >= 1) return { revision };
+  throw new QuorateError(
+    "INVALID_ARGUMENT",
+    `The revision is ${revision}; one that the store had is an integer from 1.`,
+  );
+}
+
 async function read(ports: StorePorts, body: RequestBody, options: RequestOptions): Promise<Answer> {
-  const answered = await run(ports, options, (patience) => ports.caller.call(body, reading, patience));
-  return answered.body;
+  const { body: answer } = await run(ports, options, (patience) =>
+    ports.caller.call(body, reading, patience),
+  );
+  if (answer.kind !== "compacted") return answer;
+  const { revision } = options as ReadOptions;
+  throw new CompactedError(`the read was of revision ${revision}`, answer.floor);
 }
 
 function run<T>(

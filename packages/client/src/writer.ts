@@ -47,6 +47,15 @@ export function unexpected(result: CommandResult, earlierUnanswered: boolean): Q
       return new QuorateError("OVERLOADED", result.reason, { outcome, retryable: true });
     case "malformed":
       return new QuorateError("INVALID_ARGUMENT", result.reason, { outcome });
+    case "tooLarge":
+      return new QuorateError("TOO_LARGE", result.reason, { outcome });
+    case "quotaExceeded": {
+      const { neededBytes, quotaBytes } = result;
+      const sentence =
+        `The store would hold ${neededBytes} bytes, above its quota of ${quotaBytes}. ` +
+        "Delete keys, or raise the quota.";
+      return new QuorateError("QUOTA_EXCEEDED", sentence, { outcome });
+    }
     default:
       return new QuorateError("REFUSED", `The store answered a write with "${result.kind}".`, { outcome });
   }

@@ -16,6 +16,9 @@ import {
   writeLeaseCommand,
 } from "./leaseCommandCodec.ts";
 import { isKey, isSessionTtl, maxKeyBytes, maxSessionTtlMs, maxValueBytes } from "./limits.ts";
+import { type StoreLimits, storeLimitNames, storeLimitProblem } from "./storeLimits.ts";
+import { readTransaction, writeTransaction } from "./transactionCodec.ts";
+import { transactionProblem } from "./transactions.ts";
 import { unreachable } from "./unreachable.ts";
 
 const version = 1;
@@ -40,6 +43,8 @@ const layouts = [
   "describeLease",
   "breakLease",
   "requestHandover",
+  "transaction",
+  "limitStore",
 ] as const;
 type Layout = (typeof layouts)[number];
 
@@ -166,6 +171,12 @@ function writeCommand(sink: ByteSink, command: Command): void {
       sink.varint(command.session);
       sink.varint(command.term);
       return;
+    case "transaction":
+      writeTransaction(sink, command);
+      return;
+    case "limitStore":
+      for (const name of storeLimitNames) sink.varint(command.limits[name] ?? 0);
+      return;
     default:
       writeLeaseCommand(sink, command);
   }
@@ -197,9 +208,23 @@ function readCommand(reader: ByteReader, layout: Layout): Command {
       return { kind: layout, session: reader.varint("session") };
     case "expireSession":
       return { kind: layout, session: reader.varint("session"), term: reader.varint("term") };
+    case "transaction":
+      return readTransaction(reader);
+    case "limitStore":
+      return { kind: layout, limits: readLimits(reader) };
     default:
       return readLeaseCommand(reader, layout);
   }
+}
+
+/** One that is not to be changed is written as 0, which is outside of every limit's bounds. */
+function readLimits(reader: ByteReader): Partial<StoreLimits> {
+  const limits: { -readonly [Name in keyof StoreLimits]?: number } = {};
+  for (const name of storeLimitNames) {
+    const value = reader.varint(name);
+    if (value > 0) limits[name] = value;
+  }
+  return limits;
 }
 
 function readPut(reader: ByteReader): Extract<Command, { kind: "put" }> {
@@ -263,6 +288,10 @@ function commandProblem(command: Command): string | undefined {
       return countProblem("session", command.session);
     case "expireSession":
       return countProblem("session", command.session) ?? countProblem("term", command.term);
+    case "transaction":
+      return transactionProblem(command);
+    case "limitStore":
+      return storeLimitProblem(command.limits);
     default:
       return leaseCommandProblem(command);
   }

@@ -4,8 +4,9 @@
  * A command is encoded once, by the client, and its bytes are opaque from there to `apply` on every node
  * (commandCodec.ts).
  */
-
 import type { LeaderCommand, LeaseAt, LeaseCommand, LeaseResult } from "./leaseCommands.ts";
+import type { StoreLimits } from "./storeLimits.ts";
+import type { Transaction, TransactionOpResult } from "./transactions.ts";
 
 /** How a value's bytes are meant: raw bytes, UTF-8 text, or JSON in UTF-8. */
 export type Format = "bytes" | "text" | "json";
@@ -41,6 +42,9 @@ export type Command =
   | { readonly kind: "closeSession"; readonly session: number }
   /** As leaders of version 0.1 wrote it; `term` is the term it was proposed in. Now: `expireSessions`. */
   | { readonly kind: "expireSession"; readonly session: number; readonly term: number }
+  | Transaction
+  /** Changes the limits that it names, and tells those in force. */
+  | { readonly kind: "limitStore"; readonly limits: Partial<StoreLimits> }
   /** Proposed by the leader alone. */
   | LeaderCommand
   | LeaseCommand;
@@ -82,6 +86,19 @@ export type CommandResult =
   | { readonly kind: "malformed"; readonly reason: string }
   /** A limit of the store is reached, and the command did nothing. Its sequence is used up like any other's. */
   | { readonly kind: "refused"; readonly reason: string }
+  /** `revision` is the store's after it: unchanged where no key was. */
+  | {
+      readonly kind: "transacted";
+      readonly revision: number;
+      /** Whether the compares held: which branch ran. */
+      readonly succeeded: boolean;
+      readonly results: readonly TransactionOpResult[];
+    }
+  /** The store would grow above its quota: nothing was done. Deletes always work. */
+  | { readonly kind: "quotaExceeded"; readonly neededBytes: number; readonly quotaBytes: number }
+  /** What it would read or delete at once is above a limit, which the reason names: nothing was done. */
+  | { readonly kind: "tooLarge"; readonly reason: string }
+  | { readonly kind: "storeLimited"; readonly limits: StoreLimits }
   /** The answer to an entry that is no command (a leader's no-op, a configuration), or to an expiry out of date. */
   | { readonly kind: "nothing" }
   | LeaseResult;

@@ -10,5 +10,8 @@ export * from "./requestCodec.ts";
 export type * from "./requests.ts";
 export * from "./responseCodec.ts";
 export * from "./resultCodec.ts";
+export * from "./storeLimits.ts";
+export * from "./transactions.ts";
 export { unreachable } from "./unreachable.ts";
 export * from "./utf8.ts";
+export * from "./watches.ts";

@@ -25,6 +25,16 @@ export const maxPageBytes = 1_048_576;
 /** Counted for each pair of a page besides the bytes of its key and value. */
 export const pairOverheadBytes = 64;
 
+/** Compares of a transaction, and operations of each of its branches. */
+export const maxTransactionOps = 128;
+
+/**
+ * What one transaction deletes by ranges, in keys and in bytes of what they hold: it is one revision, and one revision
+ * reaches a watch whole. Above it the transaction is refused, and has to be done in parts.
+ */
+export const maxRangeDeletes = 10_000;
+export const maxRangeDeleteBytes = 16_777_216;
+
 /**
  * Four times the default maximal election timeout (300 ms): a session outlives one change of leader. The server
  * checks it, against its own election timeout; the state machine, which may not know that, takes any TTL from 1 ms.

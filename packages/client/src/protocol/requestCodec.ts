@@ -19,6 +19,7 @@ import {
 import { changesFromWire, changeToWire } from "./membershipCodec.ts";
 import type { Consistency, LeaseRequest, Request, RequestBody } from "./requests.ts";
 import { unreachable } from "./unreachable.ts";
+import { watchFromWire, watchToWire } from "./watchCodec.ts";
 import {
   copyOf,
   everyItem,
@@ -49,6 +50,9 @@ const bodyKinds = [
   "getLease",
   "awaitLease",
   "listLeases",
+  "watch",
+  "watchCredit",
+  "unwatch",
 ] as const;
 const consistencies: readonly Consistency[] = ["linearizable", "local"];
 
@@ -68,12 +72,15 @@ export function requestToWire(request: Request): unknown[] {
   switch (body.kind) {
     case "execute":
       return [id, timeoutMs, kind, body.proposal];
-    case "get":
-      return [id, timeoutMs, kind, body.key, consistencies.indexOf(body.consistency)];
+    case "get": {
+      const fields = [id, timeoutMs, kind, body.key, consistencies.indexOf(body.consistency)];
+      return body.revision === undefined ? fields : [...fields, body.revision];
+    }
     case "list": {
-      const { range, limit, reverse, keysOnly } = body;
+      const { range, limit, reverse, keysOnly, revision, count } = body;
       const consistency = consistencies.indexOf(body.consistency);
-      return [id, timeoutMs, kind, range.from, range.to, limit, reverse, keysOnly, consistency];
+      const fields = [id, timeoutMs, kind, range.from, range.to, limit, reverse, keysOnly, consistency];
+      return revision === undefined && !count ? fields : [...fields, revision ?? 0, count ?? false];
     }
     case "keepAlive":
       return [id, timeoutMs, kind, body.session];
@@ -97,6 +104,12 @@ export function requestToWire(request: Request): unknown[] {
       const { range, limit, consistency } = body;
       return [id, timeoutMs, kind, range.from, range.to, limit, consistencies.indexOf(consistency)];
     }
+    case "watch":
+      return [id, timeoutMs, kind, ...watchToWire(body)];
+    case "watchCredit":
+      return [id, timeoutMs, kind, body.watch, body.consumedBytes];
+    case "unwatch":
+      return [id, timeoutMs, kind, body.watch];
     default:
       return unreachable(body);
   }
@@ -124,14 +137,10 @@ function bodyFromWire(
       if (!isTuple(fields, 4) || !isBytes(proposal, maxRequestBytes)) return undefined;
       return { kind, proposal: copyOf(proposal) };
     }
-    case "get": {
-      const key = fields[3];
-      const consistency = wordAt(consistencies, fields[4]);
-      if (!isTuple(fields, 5) || !isWireKey(key) || consistency === undefined) return undefined;
-      return { kind, key, consistency };
-    }
+    case "get":
+      return getFromWire(fields);
     case "list":
-      return isTuple(fields, 9) ? listFromWire(fields) : undefined;
+      return listFromWire(fields);
     case "keepAlive": {
       const session = fields[3];
       return isTuple(fields, 4) && isInteger(session, 1) ? { kind, session } : undefined;
@@ -153,6 +162,17 @@ function bodyFromWire(
       if (!isTuple(fields, 6) || !isText(member, maxIdChars) || !isText(endpoint, maxEndpointChars))
         return undefined;
       return isBoolean(votes) ? { kind, member, endpoint, votes } : undefined;
+    }
+    case "watch":
+      return watchFromWire(fields);
+    case "watchCredit": {
+      const [, , , watch, consumedBytes] = fields;
+      if (!isTuple(fields, 5) || !isInteger(watch, 0) || !isInteger(consumedBytes, 0)) return undefined;
+      return { kind, watch, consumedBytes };
+    }
+    case "unwatch": {
+      const watch = fields[3];
+      return isTuple(fields, 4) && isInteger(watch, 0) ? { kind, watch } : undefined;
     }
     default:
       return leaseRequestFromWire(kind, fields);
@@ -193,10 +213,22 @@ function isLeaseName(value: unknown): value is ByteString {
   return isByteText(value, maxLeaseNameBytes) && value.length > 0;
 }
 
+/** What came with version 3 stands after the rest, and only where it says something: older servers never see it. */
+function getFromWire(fields: readonly unknown[]): RequestBody | undefined {
+  const [, , , key, , revision = 0] = fields;
+  const consistency = wordAt(consistencies, fields[4]);
+  if (!isTuple(fields, 5) && !isTuple(fields, 6)) return undefined;
+  if (!isWireKey(key) || consistency === undefined || !isInteger(revision, 0)) return undefined;
+  return { kind: "get", key, consistency, ...(revision === 0 ? {} : { revision }) };
+}
+
 function listFromWire(fields: readonly unknown[]): RequestBody | undefined {
-  const [, , , from, to, limit, reverse, keysOnly] = fields;
+  const [, , , from, to, limit, reverse, keysOnly, , revision = 0, count = false] = fields;
   const consistency = wordAt(consistencies, fields[8]);
+  if (!isTuple(fields, 9) && !isTuple(fields, 11)) return undefined;
   if (!isRangeBound(from) || !isRangeBound(to) || !isInteger(limit, 1, maxListLimit)) return undefined;
   if (!isBoolean(reverse) || !isBoolean(keysOnly) || consistency === undefined) return undefined;
-  return { kind: "list", range: { from, to }, limit, reverse, keysOnly, consistency };
+  if (!isInteger(revision, 0) || !isBoolean(count)) return undefined;
+  const past = { ...(revision === 0 ? {} : { revision }), ...(count ? { count } : {}) };
+  return { kind: "list", range: { from, to }, limit, reverse, keysOnly, consistency, ...past };
 }

@@ -3,6 +3,7 @@
  */
 import type { ByteString, CommandResult, Format } from "./commands.ts";
 import type { LeaseReport, LeaseSet } from "./leases.ts";
+import type { WatchedChange, WatchRequest } from "./watches.ts";
 
 export type Consistency = "linearizable" | "local";
 
@@ -15,7 +16,13 @@ export interface KeyRange {
 export type RequestBody =
   /** `proposal` is an encoded `Proposal`. Only the leader takes it. */
   | { readonly kind: "execute"; readonly proposal: Uint8Array }
-  | { readonly kind: "get"; readonly key: ByteString; readonly consistency: Consistency }
+  | {
+      readonly kind: "get";
+      readonly key: ByteString;
+      readonly consistency: Consistency;
+      /** As the store was at this revision, from 1; undefined: as it is. */
+      readonly revision?: number;
+    }
   | {
       readonly kind: "list";
       readonly range: KeyRange;
@@ -24,6 +31,10 @@ export type RequestBody =
       readonly reverse: boolean;
       readonly keysOnly: boolean;
       readonly consistency: Consistency;
+      /** As the store was at this revision, from 1; undefined: as it is. */
+      readonly revision?: number;
+      /** Also tell how many pairs the range has, on all its pages. */
+      readonly count?: boolean;
     }
   /** Only the leader answers: a linearizable read of "is this session alive?". */
   | { readonly kind: "keepAlive"; readonly session: number }
@@ -50,7 +61,16 @@ export type RequestBody =
       /** Votes when it has caught up; otherwise it stays a learner. */
       readonly votes: boolean;
     }
-  | LeaseRequest;
+  | LeaseRequest
+  | WatchMessage;
+
+/** Of watches, see watches.ts. The first is answered by a stream of responses under its id; the others are not. */
+export type WatchMessage =
+  | WatchRequest
+  /** So many bytes of changes of that watch have been consumed, since it began. */
+  | { readonly kind: "watchCredit"; readonly watch: number; readonly consumedBytes: number }
+  /** What is under way may still come. */
+  | { readonly kind: "unwatch"; readonly watch: number };
 
 /** About sessions and their leases. `version` and `changed` are what the asker has seen. */
 export type LeaseRequest =
@@ -162,6 +182,8 @@ export type ResponseBody =
       /** There is more after the last pair. */
       readonly more: boolean;
       readonly revision: number;
+      /** Only where it was asked for. */
+      readonly count?: number;
     }
   | { readonly kind: "keptAlive"; readonly alive: boolean }
   | { readonly kind: "status"; readonly status: ReportedStatus }
@@ -177,7 +199,22 @@ export type ResponseBody =
       readonly leases: readonly LeaseReport[];
       readonly more: boolean;
       readonly revision: number;
-    };
+    }
+  /** The history before `floor`, the oldest revision that can be read, has been cut away. It ends a watch. */
+  | { readonly kind: "compacted"; readonly floor: number }
+  /** A watch ends because its client reads too slowly; `revision` is the first that it was not told. */
+  | { readonly kind: "overflowed"; readonly revision: number }
+  /** A watch began: it is told all that changes after `revision`. */
+  | { readonly kind: "watching"; readonly revision: number }
+  /** All changes of `revision` that the watch is told; with `more`, further ones of it follow. */
+  | {
+      readonly kind: "changed";
+      readonly revision: number;
+      readonly changes: readonly WatchedChange[];
+      readonly more: boolean;
+    }
+  /** Under the id 0: every watch of this connection that has begun has been told all up to `revision`. */
+  | { readonly kind: "watchProgress"; readonly revision: number };
 
 export interface Response {
   readonly id: number;

@@ -4,7 +4,6 @@
  * Checked field by field like requests (requestCodec.ts). Texts and lists that could be longer than the client takes
  * are cut by the sender, so that a long complaint never makes a whole frame unreadable.
  */
-import type { Format } from "./commands.ts";
 import { leaseSetFromWire, leaseSetToWire, reportFromWire, reportToWire } from "./leaseCodec.ts";
 import {
   maxCodeChars,
@@ -14,30 +13,14 @@ import {
   maxListLimit,
   maxMessageChars,
   maxReportedMembers,
-  maxValueBytes,
 } from "./limits.ts";
 import { membershipFromWire, membershipToWire } from "./membershipCodec.ts";
-import type {
-  Failure,
-  ReportedMember,
-  ReportedStatus,
-  Response,
-  ResponseBody,
-  StoredPair,
-} from "./requests.ts";
+import { optionalPairFromWire, optionalPairToWire, pairFromWire, pairToWire } from "./pairCodec.ts";
+import type { Failure, ReportedMember, ReportedStatus, Response, ResponseBody } from "./requests.ts";
 import { resultFromWire, resultToWire } from "./resultCodec.ts";
 import { unreachable } from "./unreachable.ts";
-import {
-  copyOf,
-  everyItem,
-  isBoolean,
-  isBytes,
-  isInteger,
-  isText,
-  isTuple,
-  isWireKey,
-  wordAt,
-} from "./wireFields.ts";
+import { watchResponseFields, watchResponseFromWire } from "./watchCodec.ts";
+import { everyItem, isBoolean, isInteger, isText, isTuple, wordAt } from "./wireFields.ts";
 
 /** By their numbers on the wire: only ever add at the end. */
 const bodyKinds = [
@@ -52,8 +35,12 @@ const bodyKinds = [
   "sessionState",
   "lease",
   "leases",
+  "compacted",
+  "watching",
+  "changed",
+  "watchProgress",
+  "overflowed",
 ] as const;
-const formats: readonly Format[] = ["bytes", "text", "json"];
 const outcomes: readonly Failure["outcome"][] = ["none", "unknown"];
 const standings: readonly ReportedStatus["standing"][] = ["unborn", "lost", "born", "closed"];
 const roles: readonly ReportedStatus["role"][] = ["follower", "preCandidate", "candidate", "leader"];
@@ -75,9 +62,9 @@ export function responseToWire(response: Response): unknown[] {
     case "executed":
       return [id, kind, resultToWire(body.result)];
     case "got":
-      return [id, kind, body.pair === undefined ? null : pairToWire(body.pair), body.revision];
+      return [id, kind, optionalPairToWire(body.pair), body.revision];
     case "listed":
-      return [id, kind, body.pairs.map(pairToWire), body.more, body.revision];
+      return listedToWire(id, kind, body);
     case "keptAlive":
       return [id, kind, body.alive];
     case "status":
@@ -95,7 +82,7 @@ export function responseToWire(response: Response): unknown[] {
     case "leases":
       return [id, kind, body.leases.map(reportToWire), body.more, body.revision];
     default:
-      return unreachable(body);
+      return [id, kind, ...watchResponseFields(body)];
   }
 }
 
@@ -122,12 +109,8 @@ function bodyFromWire(
     }
     case "got":
       return isTuple(fields, 4) ? gotFromWire(fields[2], fields[3]) : undefined;
-    case "listed": {
-      const [, , items, more, revision] = fields;
-      const pairs = isTuple(fields, 5) ? everyItem(items, maxListLimit, pairFromWire) : undefined;
-      if (pairs === undefined || !isBoolean(more) || !isInteger(revision, 0)) return undefined;
-      return { kind, pairs, more, revision };
-    }
+    case "listed":
+      return listedFromWire(fields);
     case "keptAlive": {
       const alive = fields[2];
       return isTuple(fields, 3) && isBoolean(alive) ? { kind, alive } : undefined;
@@ -154,7 +137,7 @@ function bodyFromWire(
     case "leases":
       return leaseResponseFromWire(kind, fields);
     default:
-      return unreachable(kind);
+      return watchResponseFromWire(kind, fields);
   }
 }
 
@@ -187,26 +170,25 @@ function leaseResponseFromWire(
 }
 
 function gotFromWire(item: unknown, revision: unknown): ResponseBody | undefined {
-  const pair = item === null ? undefined : pairFromWire(item);
-  if ((pair === undefined && item !== null) || !isInteger(revision, 0)) return undefined;
+  const pair = optionalPairFromWire(item);
+  if (pair === "wrong" || !isInteger(revision, 0)) return undefined;
   return { kind: "got", pair, revision };
 }
 
-function pairToWire(pair: StoredPair): unknown[] {
-  const { key, value, createRevision, modRevision, version } = pair;
-  const fields = [key, value, formats.indexOf(pair.format), createRevision, modRevision, version];
-  return pair.session === undefined ? fields : [...fields, pair.session];
+type Listed = Extract<ResponseBody, { readonly kind: "listed" }>;
+
+/** The count is there only where it was asked for: who does not know of it never asked. */
+function listedToWire(id: number, kind: number, body: Listed): unknown[] {
+  const fields = [id, kind, body.pairs.map(pairToWire), body.more, body.revision];
+  return body.count === undefined ? fields : [...fields, body.count];
 }
 
-function pairFromWire(value: unknown): StoredPair | undefined {
-  if (!isTuple(value, 6) && !isTuple(value, 7)) return undefined;
-  const [key, bytes, , createRevision, modRevision, version, session] = value;
-  const format = wordAt(formats, value[2]);
-  if (!isWireKey(key) || !isBytes(bytes, maxValueBytes) || format === undefined) return undefined;
-  if (!isInteger(createRevision, 1) || !isInteger(modRevision, 1) || !isInteger(version, 1)) return undefined;
-  const pair = { key, value: copyOf(bytes), format, createRevision, modRevision, version };
-  if (value.length === 6) return pair;
-  return isInteger(session, 1) ? { ...pair, session } : undefined;
+function listedFromWire(fields: readonly unknown[]): Listed | undefined {
+  const [, , items, more, revision, count] = fields;
+  if (!isTuple(fields, 5) && !(isTuple(fields, 6) && isInteger(count, 0))) return undefined;
+  const pairs = everyItem(items, maxListLimit, pairFromWire);
+  if (pairs === undefined || !isBoolean(more) || !isInteger(revision, 0)) return undefined;
+  return { kind: "listed", pairs, more, revision, ...(isInteger(count, 0) ? { count } : {}) };
 }
 
 function failureToWire(failure: Failure): unknown[] {

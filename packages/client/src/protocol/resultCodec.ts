@@ -4,6 +4,7 @@
 import type { CommandResult } from "./commands.ts";
 import { leaseResultFields, leaseResultFromWire } from "./leaseResultCodec.ts";
 import { maxMessageChars } from "./limits.ts";
+import { storeResultFields, storeResultFromWire } from "./transactionResultCodec.ts";
 import { isBoolean, isInteger, isText, isTuple, wordAt } from "./wireFields.ts";
 
 /** By their numbers on the wire: only ever add at the end. */
@@ -26,6 +27,10 @@ const resultKinds = [
   "leaseNotHeld",
   "acquireCancelled",
   "staleFence",
+  "transacted",
+  "quotaExceeded",
+  "tooLarge",
+  "storeLimited",
 ] as const;
 
 export function resultToWire(result: CommandResult): unknown[] {
@@ -49,6 +54,11 @@ export function resultToWire(result: CommandResult): unknown[] {
     case "beyondWindow":
     case "nothing":
       return [kind];
+    case "transacted":
+    case "quotaExceeded":
+    case "tooLarge":
+    case "storeLimited":
+      return [kind, ...storeResultFields(result)];
     default:
       return [kind, ...leaseResultFields(result)];
   }
@@ -83,6 +93,11 @@ export function resultFromWire(value: unknown): CommandResult | undefined {
     case "beyondWindow":
     case "nothing":
       return isTuple(fields, 1) ? { kind } : undefined;
+    case "transacted":
+    case "quotaExceeded":
+    case "tooLarge":
+    case "storeLimited":
+      return storeResultFromWire(kind, fields);
     default:
       return leaseResultFromWire(kind, fields);
   }

@@ -1,7 +1,7 @@
 /**
  * The replicated state machine: one committed entry in, one result out.
  *
- *     entry ─► decode ─► exactly once, by (session, sequence) ─► run ─► settle the queues of leases ─► result
+ *     entry ─► decode ─► exactly once, by (session, sequence) ─► run ─► settle queues of leases ─► record ─► result
  *
  * Total and deterministic: it reads the entry and the state, nothing else, and a command that makes no sense gets the
  * same answer on every node. It never throws.
@@ -36,7 +36,10 @@ import {
   openSession,
   renewSessions,
 } from "./sessions.ts";
+import { limitStore } from "./storeLimits.ts";
 import type { AppliedEntry, StoreState } from "./storeState.ts";
+import { runTransaction } from "./transaction.ts";
+import { recordWrites } from "./writes.ts";
 
 /** What an entry has answered, and what those who wait for changes have to look at. */
 export interface Applied {
@@ -63,6 +66,7 @@ export function applyAndTell(state: StoreState, entry: AppliedEntry): Applied {
   const run = (): CommandResult => {
     const result = runCommand(change, command);
     settleQueues(change);
+    recordWrites(change);
     return result;
   };
   const result = origin.kind === "anonymous" ? run() : answerOnce(state, origin, run);
@@ -75,6 +79,10 @@ function runCommand(change: Change, command: Command): CommandResult {
       return putPair(change, command);
     case "delete":
       return deletePair(change, command);
+    case "transaction":
+      return runTransaction(change, command);
+    case "limitStore":
+      return limitStore(change, command.limits);
     case "openSession":
       return openSession(change, command.ttlMs);
     case "closeSession":

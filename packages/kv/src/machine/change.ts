@@ -3,6 +3,7 @@
  * settled once, when all else is done: at most one grant a name and revision.
  */
 import type { ByteString } from "@quorate/client/protocol";
+import type { PairChange } from "./history.ts";
 import type { AppliedEntry, StoreState } from "./storeState.ts";
 
 export interface Change {
@@ -14,6 +15,8 @@ export interface Change {
   readonly sender: { readonly session: number; readonly sequence: number } | undefined;
   /** Undefined as long as nothing of the entry has raised the store's. */
   revision: number | undefined;
+  /** The keys that it has written, each once: a record of the history when the entry is done. */
+  readonly writes: PairChange[];
   /** Leases whose grant, queue or delay it changed. */
   readonly touched: Set<ByteString>;
   /** Sessions that it ended, or whose acquisitions it changed. */
@@ -21,7 +24,16 @@ export interface Change {
 }
 
 export function changeOf(state: StoreState, { index, term }: AppliedEntry, sender: Change["sender"]): Change {
-  return { state, index, term, sender, revision: undefined, touched: new Set(), sessions: new Set() };
+  return {
+    state,
+    index,
+    term,
+    sender,
+    revision: undefined,
+    writes: [],
+    touched: new Set(),
+    sessions: new Set(),
+  };
 }
 
 /** The revision of this entry's writes and grants. */

@@ -5,7 +5,8 @@
  * Two lanes of 32 bits, the first FNV-1a. It finds differences that faults make; it is no defence against someone who
  * makes two states collide on purpose.
  */
-import { type ByteString, resultToWire } from "@quorate/client/protocol";
+import { type ByteString, resultToWire, type StoredPair, storeLimitNames } from "@quorate/client/protocol";
+import { type History, recordsAfter } from "./history.ts";
 import type { Acquisition, LeaseState } from "./leaseState.ts";
 import type { SessionState, StoreState } from "./storeState.ts";
 
@@ -14,13 +15,9 @@ export function hashState(state: StoreState): string {
   const digest: Digest = { first: 0x811c9dc5, second: 0x9e3779b9 };
   addNumber(digest, state.revision);
   addNumber(digest, state.pairs.size);
-  for (const pair of state.pairs.values()) {
-    addText(digest, pair.key);
-    addBytes(digest, pair.value);
-    addText(digest, pair.format);
-    const { createRevision, modRevision, version, session = 0 } = pair;
-    for (const number of [createRevision, modRevision, version, session]) addNumber(digest, number);
-  }
+  for (const pair of state.pairs.values()) addPair(digest, pair);
+  for (const name of storeLimitNames) addNumber(digest, state.limits[name]);
+  addHistory(digest, state.history);
   addNumber(digest, state.sessions.size);
   for (const [id, session] of state.sessions.entries()) {
     addNumber(digest, id);
@@ -36,13 +33,37 @@ interface Digest {
   second: number;
 }
 
+function addPair(digest: Digest, pair: StoredPair): void {
+  addText(digest, pair.key);
+  addBytes(digest, pair.value);
+  addText(digest, pair.format);
+  const { createRevision, modRevision, version, session = 0 } = pair;
+  for (const number of [createRevision, modRevision, version, session]) addNumber(digest, number);
+}
+
+function addHistory(digest: Digest, history: History): void {
+  addNumber(digest, history.floor);
+  addNumber(digest, history.size);
+  for (const { revision, changes } of recordsAfter(history, history.floor)) {
+    addNumber(digest, revision);
+    addNumber(digest, changes.length);
+    for (const { key, before, after } of changes) {
+      addText(digest, key);
+      for (const pair of [before, after]) {
+        add(digest, pair === undefined ? 0 : 1);
+        if (pair !== undefined) addPair(digest, pair);
+      }
+    }
+  }
+}
+
 function addSession(digest: Digest, session: SessionState): void {
   const { ttlMs, ackedBelow, renewals, silentMs, version } = session;
   for (const number of [ttlMs, ackedBelow, renewals, silentMs, version]) addNumber(digest, number);
   addNumber(digest, session.answers.size);
   for (const [sequence, answer] of byNumber(session.answers)) {
     addNumber(digest, sequence);
-    for (const field of resultToWire(answer)) addText(digest, String(field));
+    addWire(digest, resultToWire(answer));
   }
 }
 
@@ -68,6 +89,15 @@ function addAcquisition(digest: Digest, acquisition: Acquisition): void {
   addBytes(digest, acquisition.data);
   for (const word of [acquisition.format, acquisition.ending]) addText(digest, word);
   for (const flag of [acquisition.claimed, acquisition.handover]) addNumber(digest, flag ? 1 : 0);
+}
+
+/** Numbers, truths, texts, bytes and lists of such. */
+function addWire(digest: Digest, value: unknown): void {
+  if (value instanceof Uint8Array) addBytes(digest, value);
+  else if (Array.isArray(value)) {
+    addNumber(digest, value.length);
+    for (const item of value as readonly unknown[]) addWire(digest, item);
+  } else addText(digest, String(value));
 }
 
 function byNumber<Item>(items: ReadonlyMap<number, Item>): readonly [number, Item][] {

@@ -3,8 +3,18 @@ export { type Applied, applyAndTell, applyEntry } from "./applyEntry.ts";
 export { type ContentRestoration, restoreContent } from "./content/restoreContent.ts";
 export { writeContent } from "./content/writeContent.ts";
 export { hashState } from "./hashState.ts";
+export { type History, type PairChange, type RevisionRecord, recordsAfter } from "./history.ts";
 export { getLease, holdsLease, leaseSetOf, listLeases, termInForce } from "./leaseReads.ts";
 export type { Acquisition, LeaseState } from "./leaseState.ts";
+export {
+  beginCount,
+  type Counting,
+  countOn,
+  getPairAt,
+  listPairsAt,
+  type Standing,
+  standingOf,
+} from "./pastReads.ts";
 export {
   getPair,
   isAlive,
@@ -17,6 +27,7 @@ export {
   sessionTtlMs,
 } from "./reads.ts";
 export { silenceOf } from "./sessions.ts";
+export { quotaAlarm } from "./storeLimits.ts";
 export {
   type AppliedEntry,
   createSession,

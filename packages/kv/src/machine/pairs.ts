@@ -2,11 +2,11 @@
  * Puts and deletes, each under a condition and a fence. A write that changes a key raises the store's revision; a
  * write that was refused, or had nothing to delete, does not.
  */
-import type { ByteString, Command, CommandResult, Condition, LeaseAt } from "@quorate/client/protocol";
-import { type Change, raisedRevision } from "./change.ts";
+import type { Command, CommandResult, Condition, LeaseAt } from "@quorate/client/protocol";
+import type { Change } from "./change.ts";
 import { holdsLease, termInForce } from "./leaseReads.ts";
-import { sessionToChange } from "./sessionToChange.ts";
 import type { StoreState } from "./storeState.ts";
+import { growthOf, quotaRefusal, removePair, type Write, writePair } from "./writes.ts";
 
 type Put = Extract<Command, { kind: "put" }>;
 type Delete = Extract<Command, { kind: "delete" }>;
@@ -16,22 +16,11 @@ export function putPair(change: Change, command: Put): CommandResult {
   const { key, value, format, condition, fence, attached = false } = command;
   if (attached && sender === undefined) return noSession;
   const before = state.pairs.get(key);
-  const refusal = refusalOf(state, condition, fence, before?.modRevision ?? 0);
-  if (refusal !== undefined) return refusal;
-  const revision = raisedRevision(change);
-  detach(state, key, before?.session);
   const session = attached ? sender?.session : undefined;
-  state.pairs.set(key, {
-    key,
-    value,
-    format,
-    createRevision: before?.createRevision ?? revision,
-    modRevision: revision,
-    version: (before?.version ?? 0) + 1,
-    ...(session === undefined ? {} : { session }),
-  });
-  if (session !== undefined) sessionToChange(state, session)?.keys.add(key);
-  return { kind: "put", revision };
+  const write: Write = { key, before, put: { value, format, session } };
+  const refusal =
+    refusalOf(state, condition, fence, before?.modRevision ?? 0) ?? quotaRefusal(state, growthOf(write));
+  return refusal ?? { kind: "put", revision: writePair(change, write) };
 }
 
 export function deletePair(change: Change, { key, condition, fence }: Delete): CommandResult {
@@ -42,25 +31,11 @@ export function deletePair(change: Change, { key, condition, fence }: Delete): C
   return { kind: "deleted", revision: state.revision, existed };
 }
 
-/** False where there was no such key. */
-export function removePair(change: Change, key: ByteString): boolean {
-  const { state } = change;
-  const before = state.pairs.get(key);
-  if (before === undefined) return false;
-  raisedRevision(change);
-  detach(state, key, before.session);
-  state.pairs.delete(key);
-  return true;
-}
-
-const noSession: CommandResult = {
+/** Of a key that is to be attached, without a session to attach it to. */
+export const noSession: CommandResult = {
   kind: "malformed",
   reason: "The command is malformed: it attaches a key to its session, and names none.",
 };
-
-function detach(state: StoreState, key: ByteString, session: number | undefined): void {
-  if (session !== undefined) sessionToChange(state, session)?.keys.delete(key);
-}
 
 /** The fence first: whoever does not hold the lease has no business with the key. */
 function refusalOf(

@@ -44,16 +44,28 @@ export function getPair(state: StoreState, key: ByteString): StoredPair | undefi
 
 /** In byte order of the keys. The next page begins at `keyAfter` the last key, or in reverse ends before it. */
 export function listPairs(state: StoreState, range: KeyRange, span: ListSpan): ListedPairs {
+  return pageOf(pairsIn(state, range, span.reverse), span);
+}
+
+/** As many of `all` as fit on a page. */
+export function pageOf(all: Iterable<StoredPair>, span: ListSpan): ListedPairs {
   const maxBytes = span.maxBytes ?? maxPageBytes;
   const pairs: StoredPair[] = [];
   let bytes = 0;
-  for (const [key, pair] of walk(state, range, span.reverse)) {
-    if (span.reverse ? key < range.from : range.to !== "" && key >= range.to) break;
-    bytes += pairOverheadBytes + key.length + (span.keysOnly ? 0 : pair.value.length);
+  for (const pair of all) {
+    bytes += pairOverheadBytes + pair.key.length + (span.keysOnly ? 0 : pair.value.length);
     if (pairs.length >= span.limit || (bytes > maxBytes && pairs.length > 0)) return { pairs, more: true };
     pairs.push(span.keysOnly ? { ...pair, value: noBytes } : pair);
   }
   return { pairs, more: false };
+}
+
+/** The range's pairs, in the asked order, as they are while the caller takes them: in one turn. */
+export function* pairsIn(state: StoreState, range: KeyRange, reverse: boolean): Generator<StoredPair, void> {
+  for (const [key, pair] of walk(state, range, reverse)) {
+    if (reverse ? key < range.from : range.to !== "" && key >= range.to) return;
+    yield pair;
+  }
 }
 
 /** From the range's first pair on, in the asked order, past the range's end. The array is reused at each step. */

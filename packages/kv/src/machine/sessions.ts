@@ -18,9 +18,9 @@ import {
 import type { Change } from "./change.ts";
 import { dropAll } from "./leaseQueues.ts";
 import type { Acquisition } from "./leaseState.ts";
-import { removePair } from "./pairs.ts";
 import { sessionToChange } from "./sessionToChange.ts";
 import { createSession, type StoreState } from "./storeState.ts";
+import { removePair } from "./writes.ts";
 
 type Expire = Extract<Command, { kind: "expireSession" }>;
 type Silences = Extract<LeaderCommand, { kind: "expireSessions" | "markSilence" }>;

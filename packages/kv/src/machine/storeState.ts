@@ -2,9 +2,16 @@
  * The whole replicated state, as plain data. It changes in `applyEntry` alone, and is the same on every node that has
  * applied the same entries: it holds no time, no chance, and nothing of the node that it is on.
  */
-import type { ByteString, CommandResult } from "@quorate/client/protocol";
+import {
+  type ByteString,
+  type CommandResult,
+  defaultStoreLimits,
+  type StoreLimits,
+} from "@quorate/client/protocol";
+import { createHistory, type History } from "./history.ts";
 import type { Acquisition, LeaseState } from "./leaseState.ts";
 import { createKeyMap, createNumberMap, type OrderedMap, type PairMap } from "./orderedMap.ts";
+import { createDigest, type PairsDigest } from "./pairsDigest.ts";
 
 /**
  * What is added here is added to `viewOf` (viewState.ts), to `hashState`, and to the content of snapshots as a section
@@ -14,6 +21,12 @@ export interface StoreState {
   /** One more for each entry that changed a key or granted a lease. */
   revision: number;
   pairs: PairMap;
+  /** Of all pairs, see `bytesOfPair`: what the quota is about. Worked out again from the pairs at a restore. */
+  bytes: number;
+  /** As `bytes`. */
+  digest: PairsDigest;
+  history: History;
+  limits: StoreLimits;
   /** By session id, which is the order in which they were opened. Changed through `sessionToChange`. */
   sessions: OrderedMap<number, SessionState>;
   leases: OrderedMap<ByteString, LeaseState>;
@@ -56,6 +69,10 @@ export function createStore(): StoreState {
   return {
     revision: 0,
     pairs: createKeyMap(),
+    bytes: 0,
+    digest: createDigest(),
+    history: createHistory(),
+    limits: defaultStoreLimits,
     sessions: createNumberMap(),
     leases: createKeyMap(),
     idleLeases: createKeyMap(),

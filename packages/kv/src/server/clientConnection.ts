@@ -7,12 +7,15 @@
 import { readRequests, responseBytes, responseFrames } from "@quorate/client/internal";
 import type { Request, Response, ResponseBody } from "@quorate/client/protocol";
 import { type Cancel, type Channel, type Clock, QuorateError } from "@quorate/raft";
-import type { RequestHandler } from "./requestHandler.ts";
+import type { AnsweredRequest, RequestHandler } from "./requestHandler.ts";
 import type { ServerLimits } from "./serverLimits.ts";
+import { ConnectionWatches } from "./watches/connectionWatches.ts";
+import type { WatchService } from "./watches/watchService.ts";
 
 export interface ConnectionPorts {
   readonly clock: Clock;
   readonly handler: RequestHandler;
+  readonly watches: WatchService;
   readonly limits: ServerLimits;
   /** Requests under way on all connections. */
   readonly total: { count: number };
@@ -31,6 +34,7 @@ export class ClientConnection {
   readonly #underWay: Map<number, number> = new Map();
   /** What waits for a change, by request id; each ends by itself, in its time. */
   readonly #waits: Map<number, Cancel> = new Map();
+  readonly #watches: ConnectionWatches;
   #answers: Response[] = [];
   #answerBytes = 0;
   #isFlushDeferred = false;
@@ -41,6 +45,13 @@ export class ClientConnection {
   constructor(ports: ConnectionPorts, channel: Channel) {
     this.#ports = ports;
     this.#channel = channel;
+    this.#watches = new ConnectionWatches({
+      clock: ports.clock,
+      service: ports.watches,
+      waitingBytes: () => this.#waitingBytes,
+      send: (id, body) => this.#send(id, body),
+    });
+    ports.watches.join(this.#watches);
     channel.open({
       frame: (bytes) => this.#receive(bytes),
       closed: (_cause, reason) => this.#end(reason),
@@ -82,12 +93,31 @@ export class ClientConnection {
     }
   }
 
-  #take({ id, timeoutMs, body }: Request): void {
-    const { clock, handler, total, expect } = this.#ports;
-    if (this.#underWay.has(id) || this.#waits.has(id)) {
+  #take(request: Request): void {
+    const { id, body } = request;
+    if (this.#underWay.has(id) || this.#waits.has(id) || this.#watches.has(id)) {
       this.close(`request ${id} is under way already; each needs an id of its own`);
       return;
     }
+    switch (body.kind) {
+      case "watch":
+        this.#watches.begin(id, body);
+        return;
+      case "watchCredit": {
+        const problem = this.#watches.credit(body.watch, body.consumedBytes);
+        if (problem !== undefined) this.close(problem);
+        return;
+      }
+      case "unwatch":
+        this.#watches.end(body.watch);
+        return;
+      default:
+        this.#ask(request, body);
+    }
+  }
+
+  #ask({ id, timeoutMs }: Request, body: AnsweredRequest): void {
+    const { clock, handler, total, expect } = this.#ports;
     const deadlineMs = clock.nowMs() + timeoutMs;
     const refusal = this.#refusalOf(body.kind);
     this.#underWay.set(id, deadlineMs);
@@ -129,6 +159,11 @@ export class ClientConnection {
   #answer(id: number, body: ResponseBody): void {
     if (this.#underWay.delete(id)) this.#ports.total.count -= 1;
     else if (!this.#waits.delete(id)) return;
+    this.#send(id, body);
+  }
+
+  #send(id: number, body: ResponseBody): void {
+    if (this.#isClosed) return;
     this.#answers.push({ id, body });
     this.#answerBytes += responseBytes(body);
     if (this.#isFlushDeferred) return;
@@ -182,6 +217,7 @@ export class ClientConnection {
     this.#underWay.clear();
     for (const cancel of this.#waits.values()) cancel();
     this.#waits.clear();
+    this.#ports.watches.leave(this.#watches);
     this.#answers = [];
     this.#ports.closed(this, reason);
   }

@@ -20,6 +20,7 @@ import type { MachineHost } from "./machineHost.ts";
 import { RequestHandler } from "./requestHandler.ts";
 import type { ServerLimits } from "./serverLimits.ts";
 import { SessionClock } from "./sessionClock.ts";
+import { WatchService } from "./watches/watchService.ts";
 
 export interface ServerPorts {
   readonly node: RaftNode<CommandResult>;
@@ -45,6 +46,8 @@ export interface ClientServer {
   readonly sessionClock: SessionClock;
   readonly connections: number;
   readonly requestsUnderWay: number;
+  /** Open on all connections. */
+  readonly watches: number;
   /** Resolves when what is under way is answered, or after a few turns: for a node that is about to close. */
   answered(): Promise<void>;
   /** Closes every connection, so that clients ask other nodes at once. Idempotent. */
@@ -71,6 +74,7 @@ class Server implements ClientServer {
   readonly #handler: RequestHandler;
   readonly #waits: LeaseWaits;
   readonly #leaseClock: LeaseClock;
+  readonly #watches: WatchService;
   readonly #connections: Set<ClientConnection> = new Set();
   readonly #total = { count: 0 };
   #cancelDeadlines: Cancel | undefined;
@@ -109,13 +113,29 @@ class Server implements ClientServer {
       this.#leaseClock.changed(applied.leases);
       this.#waits.applied(applied);
     };
-    host.onRestored = () => this.#waits.restored();
     host.onSessionOpened = (session) => this.sessionClock.opened(session);
     const minSessionTtlMs = 4 * options.electionTimeoutMaxMs;
     this.#handler = new RequestHandler(
       { node, host, clock, sessionClock: this.sessionClock, waits: this.#waits },
       { ...options, minSessionTtlMs },
     );
+    this.#watches = new WatchService({
+      node,
+      clock,
+      store: () => host.store,
+      reads: this.#handler.reads,
+      limits: options.limits,
+      failed: (error) => this.#handler.failed(error),
+    });
+    host.onApplied = () => this.#watches.hub.applied();
+    host.onRestored = () => {
+      this.#waits.restored();
+      this.#watches.hub.replaced();
+    };
+  }
+
+  get watches(): number {
+    return this.#watches.size;
   }
 
   get connections(): number {
@@ -147,6 +167,7 @@ class Server implements ClientServer {
           {
             clock: this.#ports.clock,
             handler: this.#handler,
+            watches: this.#watches,
             limits,
             total: this.#total,
             expect: () => this.#watchDeadlines(),
@@ -177,6 +198,7 @@ class Server implements ClientServer {
     this.#cancelDeadlines?.();
     for (const connection of [...this.#connections]) connection.close(reason);
     this.#waits.stop();
+    this.#watches.stop();
   }
 
   #watchDeadlines(): void {

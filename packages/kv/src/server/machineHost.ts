@@ -21,6 +21,8 @@ export interface MachineHost {
   onSessionOpened: (session: number) => void;
   /** Called for each entry that ended sessions or changed leases, in the turn in which it is applied. */
   onLeasesChanged: (applied: Applied) => void;
+  /** Called after each entry, in the turn in which it is applied. */
+  onApplied: () => void;
   /** Called when a snapshot has replaced the whole state. */
   onRestored: () => void;
 }
@@ -35,6 +37,7 @@ export function createMachineHost(): MachineHost {
         const { result } = applied;
         if (result.kind === "sessionOpened") host.onSessionOpened(result.session);
         if (applied.sessions.size > 0 || applied.leases.size > 0) host.onLeasesChanged(applied);
+        host.onApplied();
         return result;
       },
       view() {
@@ -54,6 +57,7 @@ export function createMachineHost(): MachineHost {
     },
     onSessionOpened: () => {},
     onLeasesChanged: () => {},
+    onApplied: () => {},
     onRestored: () => {},
   };
   return host;

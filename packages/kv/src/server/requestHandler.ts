@@ -12,9 +12,10 @@ import {
   type RequestBody,
   type ResponseBody,
   unreachable,
+  type WatchMessage,
 } from "@quorate/client/protocol";
 import { type Cancel, type Clock, nodeIdOf, QuorateError, type RaftNode } from "@quorate/raft";
-import { getPair, listPairs, revision } from "../machine/index.ts";
+import { quotaAlarm, revision } from "../machine/index.ts";
 import { asQuorateError, failureOf } from "./failureOf.ts";
 import { LeaseRequests } from "./leaseRequests.ts";
 import type { LeaseWaits } from "./leaseWaits.ts";
@@ -23,6 +24,7 @@ import { answerMemberRequest } from "./memberRequests.ts";
 import { ReadBatch } from "./readBatch.ts";
 import type { SessionClock } from "./sessionClock.ts";
 import { statusReport } from "./statusReport.ts";
+import { readStore, type StoreRead } from "./storeReads.ts";
 
 export interface HandlerPorts {
   readonly node: RaftNode<CommandResult>;
@@ -51,7 +53,8 @@ const leadersOnly: ReadonlySet<Command["kind"]> = new Set([
   "leasesDue",
 ]);
 
-type Read = Extract<RequestBody, { readonly kind: "get" | "list" }>;
+/** Answered once; watches are streams, and the connection's own. */
+export type AnsweredRequest = Exclude<RequestBody, WatchMessage>;
 
 export class RequestHandler {
   readonly #ports: HandlerPorts;
@@ -72,8 +75,12 @@ export class RequestHandler {
     });
   }
 
+  get reads(): ReadBatch {
+    return this.#reads;
+  }
+
   /** What waits for a change, and may go on for `timeoutMs`, gives back how to end that. */
-  handle(body: RequestBody, timeoutMs: number, respond: Respond): Cancel | undefined {
+  handle(body: AnsweredRequest, timeoutMs: number, respond: Respond): Cancel | undefined {
     switch (body.kind) {
       case "renew":
       case "awaitSession":
@@ -87,7 +94,7 @@ export class RequestHandler {
     }
   }
 
-  #answer(body: Exclude<RequestBody, LeaseRequest>, respond: Respond): void {
+  #answer(body: Exclude<AnsweredRequest, LeaseRequest>, respond: Respond): void {
     switch (body.kind) {
       case "execute":
         this.#execute(body.proposal, respond);
@@ -160,25 +167,12 @@ export class RequestHandler {
     );
   }
 
-  #read(body: Read, respond: Respond): void {
-    if (body.consistency === "local") {
-      respond(this.#readNow(body));
-      return;
-    }
-    this.#reads.add(
-      () => respond(this.#readNow(body)),
-      (error) => respond(this.failed(error)),
-    );
-  }
-
-  #readNow(body: Read): ResponseBody {
-    const { store } = this.#ports.host;
-    if (body.kind === "get") {
-      return { kind: "got", pair: getPair(store, body.key), revision: revision(store) };
-    }
-    const { limit, reverse, keysOnly } = body;
-    const { pairs, more } = listPairs(store, body.range, { limit, reverse, keysOnly });
-    return { kind: "listed", pairs, more, revision: revision(store) };
+  #read(body: StoreRead, respond: Respond): void {
+    const { host, clock } = this.#ports;
+    const failed = (error: QuorateError): ResponseBody => this.failed(error);
+    const now = (): void => readStore(host.store, body, { clock, respond, failed });
+    if (body.consistency === "local") now();
+    else this.#reads.add(now, (error) => respond(this.failed(error)));
   }
 
   #transfer(target: string, respond: Respond): void {
@@ -190,6 +184,13 @@ export class RequestHandler {
 
   #status(): Extract<ResponseBody, { kind: "status" }>["status"] {
     const { node, host } = this.#ports;
-    return statusReport({ status: node.status(), revision: revision(host.store), ...this.#facts });
+    const alarm = quotaAlarm(host.store);
+    const complaints = alarm === undefined ? [] : [alarm];
+    return statusReport({
+      status: node.status(),
+      revision: revision(host.store),
+      complaints,
+      ...this.#facts,
+    });
   }
 }

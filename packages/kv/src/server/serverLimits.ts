@@ -15,6 +15,11 @@ export interface ServerLimits {
   readonly maxStalledMs: number;
   /** Sessions in one entry that ends them, marks their silence or renews them. */
   readonly maxExpiriesAtOnce: number;
+  /** Open watches, on one connection and on all. */
+  readonly maxWatchesPerConnection: number;
+  readonly maxWatches: number;
+  /** Bytes of answers that wait to be sent, above which watches of that connection wait. */
+  readonly watchBusyBytes: number;
 }
 
 export const defaultServerLimits: ServerLimits = Object.freeze({
@@ -26,4 +31,7 @@ export const defaultServerLimits: ServerLimits = Object.freeze({
   maxBufferedBytes: 64 * 1024 * 1024,
   maxStalledMs: 10_000,
   maxExpiriesAtOnce: 512,
+  maxWatchesPerConnection: 65_536,
+  maxWatches: 131_072,
+  watchBusyBytes: 4 * 1024 * 1024,
 });

@@ -5,6 +5,8 @@ import { membersOf, type NodeStatus, nodeIdOf } from "@quorate/raft";
 export interface ReportSources {
   readonly status: NodeStatus;
   readonly revision: number;
+  /** Of the store. */
+  readonly complaints: readonly string[];
   readonly pid: number;
   /** Where this node says that it can be reached. */
   readonly address: string;
@@ -28,7 +30,7 @@ export function statusReport(sources: ReportSources): ReportedStatus {
     revision,
     mute: status.floor !== undefined,
     members: reportedMembers(sources),
-    complaints: status.complaints,
+    complaints: [...status.complaints, ...sources.complaints],
   };
 }
 

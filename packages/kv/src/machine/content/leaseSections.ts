@@ -19,6 +19,7 @@ import {
 } from "@quorate/client/protocol";
 import { idleKey, isFree } from "../leaseQueues.ts";
 import { type Acquisition, comesBefore } from "../leaseState.ts";
+import { addToDigest, takeFromDigest } from "../pairsDigest.ts";
 import type { StoreState } from "../storeState.ts";
 import type { ContentWriter } from "./contentWriter.ts";
 import { readValue } from "./readValue.ts";
@@ -80,7 +81,10 @@ export const attachmentsSection: StateSection = {
           input.fail("an attachment is of no session, or of no key");
           return;
         }
-        state.pairs.set(key, { ...pair, session: id });
+        const attached = { ...pair, session: id };
+        takeFromDigest(state.digest, pair);
+        addToDigest(state.digest, attached);
+        state.pairs.set(key, attached);
         session.keys.add(key);
       },
       end: () => {},

@@ -13,7 +13,9 @@ import {
   type StoredPair,
 } from "@quorate/client/protocol";
 import { withRun } from "../orderedMap.ts";
+import { addToDigest } from "../pairsDigest.ts";
 import type { StoreState } from "../storeState.ts";
+import { bytesOfPair } from "../writes.ts";
 import type { ContentWriter } from "./contentWriter.ts";
 import type { SectionRestoration, StateSection } from "./sections.ts";
 
@@ -34,7 +36,7 @@ export const pairsSection: StateSection = {
   restore: restorePairs,
 };
 
-function writePair(out: ContentWriter, pair: StoredPair): void {
+export function writePair(out: ContentWriter, pair: StoredPair): void {
   out.byteString(pair.key);
   out.run(pair.value);
   out.byte(formats.indexOf(pair.format));
@@ -58,6 +60,8 @@ function restorePairs(state: StoreState): SectionRestoration {
       if (!isKey(pair.key) || pair.key <= lastKey) input.fail("its keys are not keys in ascending order");
       if (input.problem !== undefined) return;
       lastKey = pair.key;
+      state.bytes += bytesOfPair(pair);
+      addToDigest(state.digest, pair);
       keys.push(pair.key);
       pairs.push(pair);
       if (keys.length >= runPairs) flush();
@@ -66,7 +70,7 @@ function restorePairs(state: StoreState): SectionRestoration {
   };
 }
 
-function readPair(input: ByteReader): StoredPair {
+export function readPair(input: ByteReader): StoredPair {
   const key = input.byteString("key", maxKeyBytes);
   const value = input.run("value", maxValueBytes);
   const format = formats[input.byte("format")];

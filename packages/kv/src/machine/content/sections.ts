@@ -8,7 +8,9 @@
 import type { ByteReader } from "@quorate/client/protocol";
 import type { StoreState } from "../storeState.ts";
 import type { ContentWriter } from "./contentWriter.ts";
+import { historyFloorSection, historySection } from "./historySection.ts";
 import { acquisitionsSection, attachmentsSection, leasesSection, silencesSection } from "./leaseSections.ts";
+import { limitsSection } from "./limitsSection.ts";
 import { pairsSection } from "./pairsSection.ts";
 import { revisionSection } from "./revisionSection.ts";
 import { answersSection, sessionsSection } from "./sessionsSection.ts";
@@ -43,4 +45,7 @@ export const sections: readonly StateSection[] = [
   attachmentsSection,
   leasesSection,
   acquisitionsSection,
+  limitsSection,
+  historyFloorSection,
+  historySection,
 ];

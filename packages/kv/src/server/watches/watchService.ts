@@ -1,0 +1,140 @@
+/**
+ * Watches as a node offers them: where each begins, what they are told from time to time, and when the node ends them
+ * because it can keep no promise: without a leader it hears of nothing new, and silence would look like peace.
+ */
+import type { ResponseBody, WatchRequest } from "@quorate/client/protocol";
+import { type Cancel, type Clock, QuorateError, type RaftNode } from "@quorate/raft";
+import type { ReadBatch } from "../readBatch.ts";
+import type { ServerLimits } from "../serverLimits.ts";
+import type { ConnectionWatches } from "./connectionWatches.ts";
+import { ServedWatch, type WatchSink } from "./servedWatch.ts";
+import { WatchHub, type WatchHubPorts } from "./watchHub.ts";
+
+export interface WatchServicePorts extends WatchHubPorts {
+  readonly node: Pick<RaftNode<unknown>, "status">;
+  readonly clock: Clock;
+  readonly reads: ReadBatch;
+  readonly limits: ServerLimits;
+  readonly failed: (error: QuorateError) => ResponseBody;
+}
+
+/** How often watches are told how far they have been told, and the leader is looked for. */
+const roundMs = 1_000;
+/** Rounds without a leader after which a watch is better off at another node. */
+const maxLeaderlessRounds = 3;
+
+export class WatchService {
+  readonly hub: WatchHub;
+  readonly #ports: WatchServicePorts;
+  readonly #connections: Set<ConnectionWatches> = new Set();
+  readonly #starting: Set<ServedWatch> = new Set();
+  #cancelRound: Cancel | undefined;
+  #leaderlessRounds = 0;
+  #isStopped = false;
+
+  constructor(ports: WatchServicePorts) {
+    this.#ports = ports;
+    this.hub = new WatchHub(ports);
+  }
+
+  get limits(): ServerLimits {
+    return this.#ports.limits;
+  }
+
+  get size(): number {
+    return this.hub.size + this.#starting.size;
+  }
+
+  failed(error: QuorateError): ResponseBody {
+    return this.#ports.failed(error);
+  }
+
+  join(connection: ConnectionWatches): void {
+    this.#connections.add(connection);
+  }
+
+  leave(connection: ConnectionWatches): void {
+    connection.endAll();
+    this.#connections.delete(connection);
+  }
+
+  /** One that begins at no revision begins with a linearizable read: after all that was acknowledged before. */
+  begin(id: number, request: WatchRequest, sink: WatchSink): ServedWatch {
+    const watch = new ServedWatch(id, request, sink);
+    this.#armRound();
+    if (request.from > 0) {
+      this.hub.begin(watch);
+      return watch;
+    }
+    this.#starting.add(watch);
+    this.#ports.reads.add(
+      () => {
+        if (!this.#starting.delete(watch)) return;
+        watch.next = this.#ports.store().revision + 1;
+        this.hub.begin(watch);
+      },
+      (error) => {
+        if (this.#starting.delete(watch)) watch.end(this.#ports.failed(error));
+      },
+    );
+    return watch;
+  }
+
+  resume(watch: ServedWatch): void {
+    this.hub.resume(watch);
+  }
+
+  remove(watch: ServedWatch): void {
+    this.#starting.delete(watch);
+    this.hub.remove(watch);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancelRound?.();
+    this.#starting.clear();
+    this.hub.stop();
+  }
+
+  #armRound(): void {
+    if (this.#isStopped) return;
+    this.#cancelRound ??= this.#ports.clock.after(roundMs, () => {
+      this.#cancelRound = undefined;
+      this.#round();
+      if (this.size > 0) this.#armRound();
+    });
+  }
+
+  #round(): void {
+    this.#leaderlessRounds = this.#ports.node.status().leader === undefined ? this.#leaderlessRounds + 1 : 0;
+    if (this.#leaderlessRounds >= maxLeaderlessRounds) {
+      this.#endAll();
+      return;
+    }
+    this.#endSlow();
+    const { revision } = this.#ports.store();
+    for (const connection of this.#connections) connection.sayProgress(revision);
+  }
+
+  #endAll(): void {
+    const sentence =
+      "It has known no leader for some seconds, so it can tell a watch nothing. Ask another node.";
+    const failed = this.#ports.failed(new QuorateError("UNAVAILABLE", sentence, { retryable: true }));
+    for (const watch of this.#starting) watch.end(failed);
+    this.#starting.clear();
+    this.hub.endAll(failed);
+  }
+
+  /** A watch whose client does not read ends while it can still go on where it was. */
+  #endSlow(): void {
+    const { revision, history } = this.#ports.store();
+    const { floor } = history;
+    if (floor === 0) return;
+    for (const watch of [...this.hub.parked]) {
+      if (watch.next <= floor) this.hub.end(watch, { kind: "compacted", floor });
+      else if (watch.next - floor < (revision - floor) / 4) {
+        this.hub.end(watch, { kind: "overflowed", revision: watch.next });
+      }
+    }
+  }
+}
