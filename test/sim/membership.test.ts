@@ -21,7 +21,7 @@ describe.each(["raft", "store"] as const)("members that come and go, layer %s", 
     const nodes = 1 + (seed % 7);
     it(`seed ${seed} with ${nodes} founding nodes breaks nothing`, { timeout: 120_000 }, async () => {
       const result = await simulate({ seed, nodes, layer, profile, durationMs });
-      if (result.violations.length > 0) expect.fail(report(result));
+      if (result.violations.length > 0) expect.fail(report(result, "membership"));
       if (seed % 5 !== 0) return;
       const again = await simulate({ seed, nodes, layer, profile, durationMs });
       expect(again.traceHash).toBe(result.traceHash);

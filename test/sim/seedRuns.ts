@@ -2,7 +2,7 @@
  * What the seed files share: each seed runs twice under every fault, and both runs must find nothing and leave the same
  * trace. The seeds are spread over files, so that the test runner's processes share the work.
  */
-import { type SimulationOptions, type SimulationResult, simulate } from "@quorate/sim";
+import { type ProfileName, type SimulationOptions, type SimulationResult, simulate } from "@quorate/sim";
 import { expect, it } from "vitest";
 
 /** How long the safety phase of a seed is here, in virtual time. */
@@ -14,14 +14,14 @@ export function seedOptions(seed: number, nodes: number = 5): SimulationOptions 
 }
 
 /** What a failure prints: the violation, the last lines of the trace, and how to see all of it. */
-export function report(result: SimulationResult): string {
+export function report(result: SimulationResult, profile: ProfileName = "swarm"): string {
   const { seed, nodes, violations, lastLines, schedule } = result;
   const found = violations.map(({ invariant, sentence }) => `${invariant}: ${sentence}`);
-  const replay =
-    `QUORATE_SEED=${seed} QUORATE_NODES=${nodes} QUORATE_LAYER=${schedule.layer} ` +
-    `QUORATE_DURATION_MS=${schedule.durationMs} ` +
-    "npx --yes pnpm@12 exec vitest run test/sim/replay.test.ts";
-  return [...found, ...lastLines.slice(-40), "replay:", replay].join("\n");
+  const { layer, durationMs: timeMs } = schedule;
+  const again =
+    `npx --yes pnpm@12 quorate sim --seed ${seed} --nodes ${nodes} ` +
+    `--layer ${layer} --profile ${profile} --time ${timeMs}ms`;
+  return [...found, ...lastLines.slice(-40), "the same again, and its schedule in a file:", again].join("\n");
 }
 
 export function runSeeds(from: number, to: number, nodes: number = 5): void {
