@@ -40,9 +40,9 @@ export const keyValueStore: readonly Mutant[] = [
   {
     name: "a new leader counts a session's silence from before its office",
     source: "etcd#2660",
-    file: "packages/kv/src/server/sessionClock.ts",
-    find: "return Math.max(office.sinceMs ?? Number.POSITIVE_INFINITY, office.heardMs.get(session) ?? 0);",
-    replace: "return Math.max(0, office.heardMs.get(session) ?? 0);",
+    file: "packages/kv/src/server/office.ts",
+    find: "return Math.max(this.sinceMs ?? Number.POSITIVE_INFINITY, this.heardMs.get(session) ?? 0);",
+    replace: "return Math.max(0, this.heardMs.get(session) ?? 0);",
     killedBy: sessionClock("gives every session a whole time to live from when the new leader took office"),
     search: unsearched(
       "a session that ends early is opened anew: its client loses time, and nothing else yet",
@@ -52,7 +52,7 @@ export const keyValueStore: readonly Mutant[] = [
     name: "a keep-alive is confirmed while the expiry is under way",
     source: "etcd#14758",
     file: "packages/kv/src/server/sessionClock.ts",
-    find: 'if (office.expiring.has(session)) return "notNow";',
+    find: '    else if (office.expiring.has(session)) end("notNow");\n',
     replace: "",
     killedBy: sessionClock("a keep-alive that arrived before and is confirmed after is not confirmed either"),
     search: unsearched(
