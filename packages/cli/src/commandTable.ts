@@ -13,12 +13,15 @@ export type CommandName =
   | "status"
   | "transfer"
   | "member"
+  | "snapshot"
+  | "recover"
   | "doctor"
   | "sim";
 
 export type OptionName =
   | "base-port"
   | "config"
+  | "confirm"
   | "cursor"
   | "data-dir"
   | "endpoints"
@@ -74,6 +77,7 @@ function flag(about: string): OptionSpec {
 export const optionTable: Readonly<Record<OptionName, OptionSpec>> = {
   "base-port": taking("PORT", "port of node a; b, c … take the next ones (default 7101)"),
   config: taking("FILE", "JSON file with these options; what is given here wins"),
+  confirm: taking("ID", "the node whose data it is: yes, make a new cluster of what it has"),
   cursor: taking("CURSOR", "go on after an earlier page, whose cursor this is"),
   "data-dir": taking("DIR", "where data is kept (cluster: default quorate-data)"),
   endpoints: taking(
@@ -203,6 +207,20 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
     notes:
       "list; promote ID, a learner becomes a voter when it has caught up; demote ID; remove ID; move ID ENDPOINT.\n" +
       "A node adds itself, or takes the place of one that was wiped: quorate node --join.",
+  },
+  snapshot: {
+    positionals: ["ACTION", "FILE"],
+    about: "save|inspect|restore: back the store up, look at a backup, make a new cluster of it",
+    options: ["data-dir", "id", "listen", "json"],
+    notes:
+      "save FILE --data-dir DIR, of a stopped node; inspect FILE; restore FILE --data-dir DIR --id ID --listen ADDRESS\n" +
+      "makes a new cluster of one node: sessions are ended, the revision jumps. Others join it.",
+  },
+  recover: {
+    positionals: ["DIR"],
+    about: "a majority is lost for good: make one node the only member of a new cluster",
+    options: ["confirm", "listen", "json"],
+    notes: "Says what may be lost, and does nothing without --confirm ID. The old directory is kept.",
   },
   doctor: {
     positionals: ["DIR"],

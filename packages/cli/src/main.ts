@@ -38,6 +38,10 @@ async function run(invocation: Invocation): Promise<number> {
       return (await import("./commands/transferCommand.ts")).runTransfer(positionals, options);
     case "member":
       return (await import("./commands/memberCommand.ts")).runMember(positionals, options);
+    case "snapshot":
+      return (await import("./commands/snapshotCommand.ts")).runSnapshot(positionals, options);
+    case "recover":
+      return (await import("./commands/recoverCommand.ts")).runRecover(positionals, options);
     case "doctor":
       return (await import("./commands/doctorCommand.ts")).runDoctor(positionals, options);
     case "sim":

@@ -14,6 +14,7 @@ export {
 } from "./conformance/snapshotFilesSuite.ts";
 export { DiskSlotFile } from "./directory/diskSlotFile.ts";
 export { DiskSnapshotFiles } from "./directory/diskSnapshotFiles.ts";
+export { syncDirectory, writeDurably } from "./directory/durableFiles.ts";
 export { LevelOpenError, openLevelBatchStore } from "./level/levelBatchStore.ts";
 export { decodeEntry, encodeEntry } from "./log/entryRecord.ts";
 export { entryKey, recordKey } from "./log/keys.ts";

@@ -57,8 +57,7 @@ export class PartialFile {
   }
 
   /** Gives it its own name, which is the answer. */
-  async seal(described: DescribedSnapshot): Promise<string> {
-    const sealed = fileNameOf(described.header);
+  async seal(described: DescribedSnapshot, sealed: string = fileNameOf(described.header)): Promise<string> {
     await this.trying(async () => {
       await this.files.append(this.name, encodeTrailer(described));
       await this.files.sync(this.name);

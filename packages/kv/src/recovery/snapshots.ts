@@ -1,0 +1,100 @@
+/** Saving a stopped node's store to a file, looking at such a file, and making a new cluster of one. */
+import { readdir } from "node:fs/promises";
+import { asIndex, type ConfigurationAt, membersOf, type NodeId, nodeIdOf, QuorateError } from "@quorate/raft";
+import { contentOfSnapshotFile, inspectSnapshotFile, writeSnapshotFile } from "@quorate/storage";
+import {
+  pairCount,
+  restoreContent,
+  type StoreState,
+  sessions,
+  viewOf,
+  writeContent,
+} from "../machine/index.ts";
+import { readDirectoryStore } from "./directoryStore.ts";
+import { makeNewCluster, type NewCluster } from "./newCluster.ts";
+
+/** What is in a snapshot file, all of which was read and verified. */
+export interface SnapshotSummary {
+  readonly path: string;
+  /** Of the cluster that it was taken of. */
+  readonly clusterId: string;
+  /** The last entry that is in it. */
+  readonly index: number;
+  readonly term: number;
+  readonly revision: number;
+  readonly pairs: number;
+  readonly sessions: number;
+  readonly leases: number;
+  /** Of the content, and its CRC-32. */
+  readonly bytes: number;
+  readonly checksum: number;
+  /** Ids of the members that the cluster had. */
+  readonly members: readonly string[];
+}
+
+/** The newest store that the directory of a stopped node has, its last entries included, committed or not. */
+export async function saveDirectory(directory: string, path: string): Promise<SnapshotSummary> {
+  const { store, boundary, clusterId, configuration } = await readDirectoryStore(directory);
+  const at: ConfigurationAt = { index: asIndex(0), configuration };
+  const facts = { boundary, chain: 0, configuration: at, membership: { clusterId, genesis: 0 } };
+  await writeSnapshotFile(path, facts, writeContent(viewOf(store)));
+  return inspectSnapshot(path);
+}
+
+export async function inspectSnapshot(path: string): Promise<SnapshotSummary> {
+  return (await loadSnapshot(path)).summary;
+}
+
+async function loadSnapshot(path: string): Promise<{ summary: SnapshotSummary; store: StoreState }> {
+  const { header, membership } = await inspectSnapshotFile(path);
+  const restoration = restoreContent();
+  for await (const piece of contentOfSnapshotFile(path, header)) restoration.add(piece);
+  const store = restoration.finish();
+  const { boundary, bytes, checksum, configuration } = header;
+  const members = membersOf(configuration.configuration).map(({ id }) => nodeIdOf(id));
+  const summary: SnapshotSummary = {
+    path,
+    clusterId: membership.clusterId,
+    index: boundary.index,
+    term: boundary.term,
+    revision: store.revision,
+    pairs: pairCount(store),
+    sessions: sessions(store).size,
+    leases: store.leases.size,
+    bytes,
+    checksum,
+    members,
+  };
+  return { summary, store };
+}
+
+/**
+ * Makes a new cluster of one node out of a snapshot. Rejects `INVALID_ARGUMENT` where the directory is not empty, and
+ * `SNAPSHOT_DAMAGED` before anything was made.
+ */
+export async function restoreSnapshot(
+  path: string,
+  {
+    dataDir,
+    nodeId,
+    address,
+  }: { readonly dataDir: string; readonly nodeId: NodeId; readonly address: string },
+): Promise<NewCluster> {
+  const { summary, store } = await loadSnapshot(path);
+  await assertEmpty(dataDir);
+  const { boundary } = (await inspectSnapshotFile(path)).header;
+  const cluster = await makeNewCluster({ store, boundary }, { directory: dataDir, nodeId, address });
+  return { ...cluster, sessionsEnded: summary.sessions };
+}
+
+export async function assertEmpty(directory: string): Promise<void> {
+  const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  if (names.length === 0) return;
+  throw new QuorateError(
+    "INVALID_ARGUMENT",
+    `${directory} is not empty. A new cluster begins in a directory of its own: name one that is not there yet.`,
+  );
+}
