@@ -18,7 +18,14 @@ import {
   votersOnly,
 } from "@quorate/raft";
 import { openDirectory } from "@quorate/storage";
-import { applyEntry, type StoreState, sessions, viewOf, writeContent } from "../machine/index.ts";
+import {
+  applyEntry,
+  jumpRevision,
+  type StoreState,
+  sessions,
+  viewOf,
+  writeContent,
+} from "../machine/index.ts";
 import { checksumOf } from "./checksum.ts";
 
 export const revisionJump: number = 2 ** 40;
@@ -91,6 +98,6 @@ function begunAnew({ store, boundary }: StoreAt): Boundary {
     });
     applyEntry(store, { index, term, kind: "command", data });
   }
-  store.revision += revisionJump;
+  jumpRevision(store, revisionJump);
   return { index: asIndex(index + 1), term };
 }
