@@ -47,7 +47,7 @@ describe("the command line", () => {
     [["status", "extra"], "takes no arguments"],
     [["get", "k", "--frob"], "There is no option --frob"],
     [["get", "-5"], "goes after --"],
-    [["get", "k", "--ephemeral"], "quorate get does not take --ephemeral. It takes --endpoints"],
+    [["get", "k", "--ephemeral"], "quorate get does not take --ephemeral. It takes --revision, --endpoints"],
     [["get", "k", "--timeout"], "--timeout needs a value: --timeout TIME."],
     [["node", "--listen", "--peers", "a=ws://h:1"], "--listen needs a value"],
     [

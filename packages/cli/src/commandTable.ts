@@ -10,6 +10,9 @@ export type CommandName =
   | "get"
   | "delete"
   | "list"
+  | "watch"
+  | "txn"
+  | "limits"
   | "status"
   | "transfer"
   | "member"
@@ -27,7 +30,10 @@ export type OptionName =
   | "endpoints"
   | "ephemeral"
   | "events"
+  | "from"
   | "help"
+  | "history-bytes"
+  | "history-revisions"
   | "html"
   | "id"
   | "if-absent"
@@ -48,8 +54,12 @@ export type OptionName =
   | "no-table"
   | "nodes"
   | "peers"
+  | "prefix"
+  | "prev-kv"
   | "profile"
+  | "quota-bytes"
   | "replay"
+  | "revision"
   | "secret-file"
   | "seed"
   | "seeds"
@@ -86,7 +96,10 @@ export const optionTable: Readonly<Record<OptionName, OptionSpec>> = {
   ),
   ephemeral: flag("keep the data in a temporary directory, removed at the end"),
   events: taking("N", "stop misbehaving after so many events of a seed"),
+  from: taking("N", "begin with the changes of revision N (default: what happens from now on)"),
   help: flag("show help"),
+  "history-bytes": taking("N", "bytes of history that the cluster keeps"),
+  "history-revisions": taking("N", "revisions of history that the cluster keeps"),
   html: taking("FILE", "write a page of the run, to look at in a browser; with --seed or --replay"),
   id: taking("ID", "this node's name, as in --peers"),
   "if-absent": flag("write only if the key does not exist"),
@@ -110,8 +123,12 @@ export const optionTable: Readonly<Record<OptionName, OptionSpec>> = {
   nodes: taking("N", "1, 3 or 5 (default: as many as the data has, else 3); sim: 3, 5 (default) or 7"),
   peers: taking("LIST", "a=ws://host:port,b=… : every node of the cluster, this one too"),
   priority: taking("N", "1 to 100, default 1: a leader hands over to a node of higher priority"),
+  prefix: taking("PREFIX", "watch all keys that begin with it"),
+  "prev-kv": flag("with --json: also show the pair that was replaced or deleted"),
   profile: taking("NAME", "what goes wrong; --list tells the names (default swarm)"),
+  "quota-bytes": taking("N", "bytes that the cluster's store may hold"),
   replay: taking("FILE", "run the schedule in FILE and print its trace"),
+  revision: taking("N", "read the store as it was at revision N"),
   "secret-file": taking("FILE", "file with the shared secret (default: the variable QUORATE_SECRET)"),
   seed: taking("N", "run this one seed"),
   seeds: taking("A..B", "run these seeds (default 1..100)"),
@@ -173,7 +190,7 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
   get: {
     positionals: ["KEY"],
     about: "print a key's value as it is",
-    options: connection,
+    options: ["revision", ...connection],
     notes: "The value's bytes are printed as they are; on a terminal a line break follows.",
   },
   delete: {
@@ -185,8 +202,30 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
   list: {
     positionals: ["[PREFIX]"],
     about: "print the pairs whose keys begin with PREFIX",
-    options: ["limit", "cursor", "keys-only", ...connection],
+    options: ["limit", "cursor", "keys-only", "revision", ...connection],
     notes: "One pair a line, key and value separated by a tab; control characters are escaped as in JSON.",
+  },
+  watch: {
+    positionals: ["[KEY]"],
+    about: "print changes of a key, or of all keys with a prefix, as they happen",
+    options: ["prefix", "from", "prev-kv", ...connection],
+    notes:
+      "Revision, put or delete, key and value, separated by tabs. Ends with an error where it could not go on without\n" +
+      "leaving something out.",
+  },
+  txn: {
+    positionals: ["FILE|-"],
+    about: "run the transaction that a JSON file, or standard input, describes",
+    options: connection,
+    notes:
+      '{"if": [{"key": "a", "version": 0}], "then": [{"put": "a", "value": 1}], "else": [{"get": "a"}]}\n' +
+      "Prints which branch ran and the revision, then what its reads found. Exit code 4 where `else` ran.",
+  },
+  limits: {
+    positionals: [],
+    about: "show or change how much history and data the cluster keeps",
+    options: ["history-revisions", "history-bytes", "quota-bytes", ...connection],
+    notes: "They hold for all nodes.",
   },
   status: {
     positionals: [],

@@ -32,6 +32,12 @@ async function run(invocation: Invocation): Promise<number> {
       return (await import("./commands/deleteCommand.ts")).runDelete(positionals, options);
     case "list":
       return (await import("./commands/listCommand.ts")).runList(positionals, options);
+    case "watch":
+      return (await import("./commands/watchCommand.ts")).runWatch(positionals, options);
+    case "txn":
+      return (await import("./commands/txnCommand.ts")).runTxn(positionals, options);
+    case "limits":
+      return (await import("./commands/limitsCommand.ts")).runLimits(options);
     case "status":
       return (await import("./commands/statusCommand.ts")).runStatus(options);
     case "transfer":

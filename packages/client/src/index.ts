@@ -13,6 +13,8 @@ export type {
   TxnDeleted,
   TxnGet,
   TxnGot,
+  TxnHolds,
+  TxnKeyCompare,
   TxnList,
   TxnListed,
   TxnOp,

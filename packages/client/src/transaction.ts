@@ -21,8 +21,8 @@ import {
 } from "./protocol/index.ts";
 import { encodeValue, keyBytes, keyValueOf } from "./values.ts";
 
-/** Names one thing of the key and what it has to be; an absent key has version and revisions 0, and no value. */
-export type TxnCompare = {
+/** Names one thing of the key and what it has to be; an absent key has version, revisions and session 0, no value. */
+export type TxnKeyCompare = {
   readonly key: Key;
   /** Default `=`. */
   readonly is?: CompareOperator;
@@ -30,12 +30,23 @@ export type TxnCompare = {
   | { readonly version: number }
   | { readonly createRevision: number }
   | { readonly modRevision: number }
+  /** The id of the session that the key is attached to; 0: none. */
+  | { readonly session: number }
   | { readonly value: Value }
 );
+
+/** That grant of the lease is in force: what fences a transaction. */
+export interface TxnHolds {
+  readonly holds: { readonly name: Key; readonly term: number };
+}
+
+export type TxnCompare = TxnKeyCompare | TxnHolds;
 
 export interface TxnPut {
   readonly put: Key;
   readonly value: Value;
+  /** Attached to the session of this cluster object: deleted when that ends. */
+  readonly attached?: boolean;
 }
 
 /** A key, or a set of keys: `{ prefix }` or `{ from, to }`. */
@@ -168,10 +179,14 @@ function encodeTransaction({ compares, onSuccess, onFailure }: Parts): Transacti
 
 /** Three integers. */
 const maxOriginBytes = 24;
-const targets = ["version", "createRevision", "modRevision", "value"] as const;
+const targets = ["version", "createRevision", "modRevision", "session", "value"] as const;
 const operators: readonly CompareOperator[] = ["=", "!=", "<", ">"];
 
 function encodeCompare(compare: TxnCompare): Compare {
+  if ("holds" in compare) {
+    const { name, term } = compare.holds;
+    return { kind: "holds", lease: { name: keyBytes(name, "name of a lease"), term } };
+  }
   const key = keyBytes(compare.key, "key of a compare");
   const { is: operator = "=" } = compare;
   const named = targets.filter((target) => target in compare);
@@ -197,7 +212,8 @@ function encodeOp(op: TxnOp): TransactionOp {
   }
   if ("put" in op) {
     const { bytes, format } = encodeValue(op.value);
-    return { kind: "put", key: keyBytes(op.put, "key of a put"), value: bytes, format };
+    const attached = op.attached === true ? ({ attached: true } as const) : {};
+    return { kind: "put", key: keyBytes(op.put, "key of a put"), value: bytes, format, ...attached };
   }
   if ("get" in op) return { kind: "get", key: keyBytes(op.get, "key of a get") };
   if ("delete" in op) {

@@ -4,17 +4,23 @@ import type { GivenOptions } from "../arguments.ts";
 import { exitCodes } from "../exitCodes.ts";
 import { integerOption, textOption } from "../optionValues.ts";
 import { connectionOptions, withCluster } from "./clusterConnection.ts";
-import { pairAsJson } from "./getCommand.ts";
+import { pairAsJson, revisionOption } from "./getCommand.ts";
 
 export async function runList(positionals: readonly string[], options: GivenOptions): Promise<number> {
   const [prefix = ""] = positionals;
   const keysOnly = options["keys-only"] === true;
   const limit = integerOption(options, "limit", { from: 1, to: 10_000 });
   const cursor = textOption(options, "cursor");
+  const revision = revisionOption(options);
   const page = await withCluster(connectionOptions(options), (cluster) =>
     cluster.kv.list(
       { prefix },
-      { keysOnly, ...(limit === undefined ? {} : { limit }), ...(cursor === undefined ? {} : { cursor }) },
+      {
+        keysOnly,
+        ...(limit === undefined ? {} : { limit }),
+        ...(cursor === undefined ? {} : { cursor }),
+        ...revision,
+      },
     ),
   );
   if (options.json) process.stdout.write(`${JSON.stringify(pageAsJson(page, keysOnly))}\n`);
@@ -47,7 +53,7 @@ export function pairAsLine(pair: KeyValue, keysOnly: boolean): string {
   return `${key}\t${onOneLine(Buffer.from(pair.bytes).toString("utf8"))}`;
 }
 
-function onOneLine(text: string): string {
+export function onOneLine(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is these that would spoil the line
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (char) => {
     const json = JSON.stringify(char).slice(1, -1);

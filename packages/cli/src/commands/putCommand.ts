@@ -5,6 +5,7 @@ import { exitCodes } from "../exitCodes.ts";
 import { integerOption } from "../optionValues.ts";
 import { UsageError } from "../usageError.ts";
 import { connectionOptions, withCluster } from "./clusterConnection.ts";
+import { readStandardInput } from "./standardInput.ts";
 
 /** The store's bound of a value; more need not be read. */
 const valueBytesMax = 1024 * 1024;
@@ -13,7 +14,7 @@ export async function runPut(positionals: readonly string[], options: GivenOptio
   const [key = "", given = ""] = positionals;
   const connection = connectionOptions(options);
   const condition = writeCondition(options);
-  const value = given === "-" ? valueFrom(await readAll(process.stdin)) : given;
+  const value = given === "-" ? valueFrom(await readStandardInput("The value", valueBytesMax)) : given;
   const { revision } = await withCluster(connection, (cluster) => cluster.kv.put(key, value, condition));
   process.stdout.write(options.json ? `${JSON.stringify({ revision })}\n` : `${revision}\n`);
   return exitCodes.done;
@@ -37,19 +38,4 @@ export function valueFrom(bytes: Uint8Array): Value {
   } catch {
     return bytes;
   }
-}
-
-async function readAll(stream: NodeJS.ReadableStream): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of stream as AsyncIterable<Uint8Array>) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > valueBytesMax) {
-      throw new UsageError(
-        `The value on standard input has more than ${valueBytesMax} bytes (1 MiB), the limit.`,
-      );
-    }
-  }
-  return Buffer.concat(chunks);
 }
