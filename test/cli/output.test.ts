@@ -14,7 +14,17 @@ import { describe, expect, it } from "vitest";
 
 function pairOf(key: string, value: unknown, format: KeyValue["format"], bytes: Uint8Array): KeyValue {
   const keyBytes = Buffer.from(key);
-  return { key, keyBytes, value, format, bytes, createRevision: 3, modRevision: 7, version: 2 };
+  return {
+    key,
+    keyBytes,
+    value,
+    format,
+    bytes,
+    createRevision: 3,
+    modRevision: 7,
+    version: 2,
+    session: null,
+  };
 }
 
 const text = pairOf("greeting", "hello", "text", Buffer.from("hello"));

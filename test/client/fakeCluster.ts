@@ -95,6 +95,7 @@ export class FakeNode {
   #frame(channel: Channel, bytes: Uint8Array): void {
     for (const request of readRequests(bytes) ?? []) {
       this.asked.push(request.body);
+      if (this.#cluster.isUnchanged(request.body)) continue;
       const reaction = this.behave(request, () => this.#cluster.honestAnswer(this, request.body));
       if (reaction === "hang up") channel.close("hung up");
       else if (reaction !== "silence") {
@@ -148,6 +149,13 @@ export class FakeCluster {
   apply(data: Uint8Array): ReturnType<typeof applyEntry> {
     this.#index += 1;
     return applyEntry(this.store, { index: this.#index, term: this.term, kind: "command", data });
+  }
+
+  /** Whoever waits for a change of leases waits. */
+  isUnchanged(body: RequestBody): boolean {
+    if (body.kind === "awaitLease") return getLease(this.store, body.name).changed <= body.changed;
+    if (body.kind !== "awaitSession") return false;
+    return leaseSetOf(this.store, body.session)?.version === body.version;
   }
 
   honestAnswer(node: FakeNode, body: RequestBody): ResponseBody {

@@ -30,6 +30,8 @@ export interface Answered {
   readonly body: Answer;
   /** An earlier attempt may have arrived too, and its answer is not known. */
   readonly earlierUnanswered: boolean;
+  /** When the attempt that was answered was sent, or a little before; in `bootMs`. */
+  readonly sentMs: number;
 }
 
 const lookAtKey = "read the key to see";
@@ -54,9 +56,10 @@ export class Caller {
       }
       const connection = await this.#pick(target, patience, unanswered && policy.hasEffect);
       if (connection === undefined) throw this.ended(patience, unanswered && policy.hasEffect, policy.advice);
+      const sentMs = this.#router.clock.bootMs();
       const attempt = await connection.request(body, patience);
       if (attempt.kind === "answered" && attempt.body.kind !== "failed") {
-        return { body: attempt.body, earlierUnanswered: unanswered };
+        return { body: attempt.body, earlierUnanswered: unanswered, sentMs };
       }
       const failure = this.#learn(attempt, target, connection);
       unanswered ||= failure.outcome === "unknown";

@@ -3,6 +3,7 @@
  * a simulation in virtual time: the same object.
  */
 import type { Clock } from "@quorate/raft";
+import type { LeaseStore } from "./leaseApi.ts";
 import type { Format, MembershipChange, StoreLimits } from "./protocol/index.ts";
 import type { Txn } from "./transaction.ts";
 import type { Watch, WatchEvent, WatchOptions } from "./watching.ts";
@@ -46,6 +47,13 @@ export interface WriteOptions extends RequestOptions {
   readonly ifRevision?: number;
   /** Write only if the key does not exist; otherwise `ConflictError`. */
   readonly ifAbsent?: boolean;
+  /** Write only as long as this lease is held in its term, which the cluster decides; otherwise `StaleTermError`. */
+  readonly fence?: { readonly name: string; readonly term: number };
+}
+
+export interface PutOptions extends WriteOptions {
+  /** The key is deleted when the session of this cluster object ends. Default false. */
+  readonly attached?: boolean;
 }
 
 export interface ListOptions extends ReadOptions {
@@ -71,6 +79,8 @@ export interface KeyValue {
   readonly createRevision: number;
   readonly modRevision: number;
   readonly version: number;
+  /** The session whose end deletes it; null where it stays. */
+  readonly session: number | null;
 }
 
 export interface Page {
@@ -86,7 +96,7 @@ export interface Page {
 export interface KeyValueStore {
   /** Undefined where the key does not exist. */
   get(key: Key, options?: ReadOptions): Promise<KeyValue | undefined>;
-  put(key: Key, value: Value, options?: WriteOptions): Promise<{ readonly revision: number }>;
+  put(key: Key, value: Value, options?: PutOptions): Promise<{ readonly revision: number }>;
   delete(key: Key, options?: WriteOptions): Promise<{ readonly revision: number; readonly deleted: boolean }>;
   /** One page, in byte order of the keys. */
   list(keys: KeySet, options?: ListOptions): Promise<Page>;
@@ -193,6 +203,7 @@ export interface ClusterMembers {
 
 export interface Cluster extends AsyncDisposable {
   readonly kv: KeyValueStore;
+  readonly lease: LeaseStore;
   readonly members: ClusterMembers;
   readonly clock: Clock;
   /** Asks every node that it knows of. Resolves also when some, or all, do not answer. */

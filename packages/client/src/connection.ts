@@ -57,6 +57,9 @@ interface Pending {
   readonly finish: (attempt: Attempt) => void;
 }
 
+/** Answered when something happens: that they are not is no sign of a node that stands still. */
+const patient: ReadonlySet<RequestBody["kind"]> = new Set(["awaitSession", "awaitLease"]);
+
 /** Rejects like `Network.dial`, or with the error that `problem` makes of an answer that is none. */
 export async function dialNode(
   ports: ConnectionPorts,
@@ -85,6 +88,8 @@ export class Connection {
   readonly #pending: Map<number, Pending> = new Map();
   readonly #streams: Map<number, Stream> = new Map();
   readonly #closeListeners: Set<() => void> = new Set();
+  /** Of those pending, the ones whose answers are due. */
+  #due = 0;
   #outgoing: Request[] = [];
   #outgoingBytes = 0;
   #flushDeferred = false;
@@ -125,7 +130,7 @@ export class Connection {
 
   /** Answers are due, and for `lateMs` none came. */
   get isLate(): boolean {
-    return this.#isLate && this.#pending.size > 0 && this.#closedBecause === undefined;
+    return this.#isLate && this.#due > 0 && this.#closedBecause === undefined;
   }
 
   /** Calls `fn` each time that the connection becomes late. */
@@ -192,21 +197,23 @@ export class Connection {
 
   #enqueue(body: RequestBody, bytes: number, patience: Patience): Promise<Attempt> {
     const id = this.#nextId++;
+    const due = patient.has(body.kind) ? 0 : 1;
     return new Promise((resolve) => {
       let cancelEnd: Cancel | undefined;
       let isOver = false;
       const finish = (attempt: Attempt): void => {
         isOver = true;
-        this.#pending.delete(id);
+        if (this.#pending.delete(id)) this.#due -= due;
         cancelEnd?.();
         resolve(attempt);
       };
-      if (this.#pending.size === 0) {
+      if (this.#due === 0) {
         this.#noteSignOfLife();
         this.#cancelWatch?.();
         this.#cancelWatch = undefined;
       }
       this.#pending.set(id, { finish });
+      this.#due += due;
       this.#outgoing.push({ id, timeoutMs: Math.min(patience.remainingMs, maxRequestTimeoutMs), body });
       this.#outgoingBytes += bytes;
       cancelEnd = patience.onEnd(() => finish(this.#withdraw(id)));
@@ -268,7 +275,7 @@ export class Connection {
     if (this.#cancelWatch !== undefined || this.requestsUnderWay === 0) return;
     const { lateMs, silenceMs } = this.#limits;
     const dueMs = this.#isLate ? silenceMs / 2 : Math.min(lateMs, silenceMs / 2);
-    const patienceMs = this.#pending.size > 0 ? dueMs : this.#quietLimitMs;
+    const patienceMs = this.#due > 0 ? dueMs : this.#quietLimitMs;
     const quietMs = this.#probed ? 0 : this.#clock.nowMs() - this.#heardMs;
     this.#cancelWatch = this.#clock.after(Math.max(1, patienceMs - quietMs), () => {
       // What arrived during a stall of this process was not read yet: judge after the poll phase.
@@ -279,14 +286,14 @@ export class Connection {
   /** How long nothing may come before the other side is asked for a sign of life. */
   get #quietLimitMs(): number {
     const { silenceMs, streamQuietMs } = this.#limits;
-    return this.#pending.size > 0 || this.#probed ? silenceMs / 2 : streamQuietMs;
+    return this.#due > 0 || this.#probed ? silenceMs / 2 : streamQuietMs;
   }
 
   #judgeSilence(): void {
     this.#cancelWatch = undefined;
     if (this.#closedBecause !== undefined || this.requestsUnderWay === 0) return;
     const quietMs = this.#clock.nowMs() - this.#heardMs;
-    if (this.#pending.size > 0 && quietMs >= this.#limits.lateMs && !this.#isLate) {
+    if (this.#due > 0 && quietMs >= this.#limits.lateMs && !this.#isLate) {
       this.#isLate = true;
       for (const listener of this.#lateListeners) listener();
     }

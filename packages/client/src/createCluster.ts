@@ -9,6 +9,7 @@ import type { Cluster, ClusterStatus, MemberList, RequestOptions } from "./clust
 import { clusterStatus, type StatusReply } from "./clusterStatus.ts";
 import type { ConnectionLimits } from "./connection.ts";
 import { keyValueStore, patienceOptions } from "./kv.ts";
+import { leaseStore } from "./leaseStore.ts";
 import { clusterMembers, type JoinRequest, requestJoin } from "./members.ts";
 import { Calls, type Patience, within } from "./patience.ts";
 import { Router } from "./router.ts";
@@ -59,14 +60,18 @@ export function createCluster(ports: ClusterPorts, options: ClusterOptions): Cli
   const router = new Router(ports, { endpoints, preferred: preferredEndpoint, limits });
   const calls = new Calls(clock, maxCalls, hold);
   const caller = new Caller(router);
-  const writer = options.session
-    ? new Session(caller, router, ports.logger, {
-        ttlMs: sessionTtlMs,
-        requestTimeoutMs,
-        maxWaiting: maxWaitingWrites,
-        closeTimeoutMs,
-      })
-    : sessionlessWriter(caller);
+  const sessions = options.session
+    ? new Session(
+        { caller, router, logger: ports.logger },
+        {
+          ttlMs: sessionTtlMs,
+          requestTimeoutMs,
+          maxWaiting: maxWaitingWrites,
+          closeTimeoutMs,
+        },
+      )
+    : undefined;
+  const writer = sessions ?? sessionlessWriter(caller);
   const watches = new Watches({
     router,
     clock,
@@ -87,8 +92,10 @@ export function createCluster(ports: ClusterPorts, options: ClusterOptions): Cli
   }
 
   const asking = { calls, caller, requestTimeoutMs };
+  const kv = keyValueStore({ ...asking, writer, watches });
   const cluster: ClientCluster = {
-    kv: keyValueStore({ ...asking, writer, watches }),
+    kv,
+    lease: leaseStore({ ...asking, router, sessions, writer, kv }),
     members: clusterMembers(asking),
     requestJoin: async (request, joinOptions) => requestJoin(asking, request, joinOptions),
     clock,

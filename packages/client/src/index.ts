@@ -5,6 +5,8 @@ export { ConflictError } from "./conflictError.ts";
 export { type ConnectOptions, connect } from "./connect.ts";
 export { StaleTermError } from "./fencing/staleTermError.ts";
 export { CompactedError, OverflowError } from "./historyErrors.ts";
+export type * from "./leaseApi.ts";
+export { LeaseLostError, type LossReason } from "./leaseLostError.ts";
 export type { CompareOperator, Format, StoreLimits } from "./protocol/index.ts";
 export type {
   Txn,

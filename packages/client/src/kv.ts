@@ -11,14 +11,17 @@ import type {
   KeyValueStore,
   ListOptions,
   Page,
+  PutOptions,
   ReadOptions,
   RequestOptions,
   Value,
   WriteOptions,
 } from "./cluster.ts";
 import { ConflictError } from "./conflictError.ts";
+import { StaleTermError } from "./fencing/staleTermError.ts";
 import { CompactedError } from "./historyErrors.ts";
 import { cursorAfter, rangeFrom, rangeOf } from "./keySets.ts";
+import { leaseName } from "./leasePlan.ts";
 import type { Calls, Patience, PatienceOptions } from "./patience.ts";
 import {
   type ByteString,
@@ -26,6 +29,7 @@ import {
   type Condition,
   type Consistency,
   defaultListLimit,
+  type LeaseAt,
   maxListLimit,
   maxRequestTimeoutMs,
   type RequestBody,
@@ -130,16 +134,20 @@ async function put(
   ports: StorePorts,
   key: Key,
   value: Value,
-  options: WriteOptions,
+  options: PutOptions,
 ): Promise<{ readonly revision: number }> {
   const target = keyBytes(key, "key");
   const condition = conditionOf(options);
   const { bytes, format } = encodeValue(value);
   const { result, earlierUnanswered } = await run(ports, options, (patience) =>
-    ports.writer.execute({ kind: "put", key: target, value: bytes, format, condition }, patience),
+    ports.writer.execute(
+      { kind: "put", key: target, value: bytes, format, condition, ...guardOf(options) },
+      patience,
+    ),
   );
   if (result.kind === "put") return { revision: result.revision };
   if (result.kind === "conflict") throw conflict(target, condition, result.modRevision);
+  if (result.kind === "staleFence") throw stale(options, result.term);
   throw unexpected(result, earlierUnanswered);
 }
 
@@ -157,10 +165,11 @@ async function remove(
     );
   }
   const { result, earlierUnanswered } = await run(ports, options, (patience) =>
-    ports.writer.execute({ kind: "delete", key: target, condition }, patience),
+    ports.writer.execute({ kind: "delete", key: target, condition, ...fenceOf(options) }, patience),
   );
   if (result.kind === "deleted") return { revision: result.revision, deleted: result.existed };
   if (result.kind === "conflict") throw conflict(target, condition, result.modRevision);
+  if (result.kind === "staleFence") throw stale(options, result.term);
   throw unexpected(result, earlierUnanswered);
 }
 
@@ -259,6 +268,26 @@ function conditionOf({ ifRevision, ifAbsent = false }: WriteOptions): Condition 
     "INVALID_ARGUMENT",
     `ifRevision is ${ifRevision}; the revision of a key is an integer from 1. For a key that is absent: ifAbsent.`,
   );
+}
+
+function guardOf(options: PutOptions): { readonly attached?: true; readonly fence?: LeaseAt } {
+  return { ...(options.attached === true ? { attached: true } : {}), ...fenceOf(options) };
+}
+
+function fenceOf({ fence }: WriteOptions): { readonly fence?: LeaseAt } {
+  if (fence === undefined) return {};
+  const { term } = fence;
+  if (Number.isSafeInteger(term) && term >= 1) return { fence: { name: leaseName(fence.name), term } };
+  throw new QuorateError(
+    "INVALID_ARGUMENT",
+    `The fence's term is ${term}; pass a lease, or its name and term.`,
+  );
+}
+
+function stale({ fence }: WriteOptions, termInForce: number): StaleTermError {
+  const { name = "", term = 0 } = fence ?? {};
+  const why = termInForce === 0 ? "nobody holds the lease" : `the lease is held in term ${termInForce}`;
+  return new StaleTermError(name, term, termInForce, why);
 }
 
 function conflict(key: ByteString, condition: Condition, currentRevision: number): ConflictError {

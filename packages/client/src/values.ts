@@ -74,6 +74,7 @@ export function keyValueOf(pair: StoredPair, keysOnly: boolean): KeyValue {
     createRevision,
     modRevision,
     version,
+    session: pair.session ?? null,
   };
 }
 
@@ -115,7 +116,7 @@ function jsonOf(value: unknown): string {
 }
 
 /** JSON that was written by others and is none is given as its text. */
-function decodeValue({ value, format }: StoredPair): unknown {
+export function decodeValue({ value, format }: Pick<StoredPair, "value" | "format">): unknown {
   if (format === "bytes") return value;
   const text = decoder.decode(value);
   if (format === "text") return text;

@@ -259,6 +259,7 @@ function handle(parts: Parts): AssembledNode {
 
   const assembled: AssembledNode = {
     kv: client.kv,
+    lease: client.lease,
     members: client.members,
     clock: client.clock,
     status: (options) => client.status(options),

@@ -21,6 +21,7 @@ export const errorCodes = [
   "INVALID_ARGUMENT",
   "INVALID_OPTIONS",
   "INVARIANT_BROKEN",
+  "LEASE_LOST",
   "MACHINE_FAILED",
   "NOT_LEADER",
   "OVERFLOW",

@@ -58,6 +58,7 @@ export function systemClock(sources: TimeSources = systemSources()): Clock {
   return {
     nowMs: () => sources.monotonicMs(),
     bootMs: bootTime(sources),
+    bootLagMs: sources.uptimeGranularityMs,
     after(delayMs, fn): Cancel {
       const dueMs = sources.monotonicMs() + delayMs;
       let timer = arm(delayMs);

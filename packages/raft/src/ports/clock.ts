@@ -8,6 +8,8 @@ export interface Clock {
   nowMs(): number;
   /** Milliseconds that also pass during suspend, from an arbitrary origin. For leases and sessions. */
   bootMs(): number;
+  /** How far `bootMs` may be behind the time that has really passed. Default: 0. */
+  readonly bootLagMs?: number;
   /** Runs `fn` once, not before `delayMs` have passed. Does not keep a process alive by itself. */
   after(delayMs: number, fn: () => void): Cancel;
   /**

@@ -1,0 +1,274 @@
+/**
+ * One session at the cluster: its sequences, its renewals, and what is known of the leases that it holds or waits for.
+ *
+ * Renewed in time, each attempt by itself: none is folded into another, since what an answer extends counts from when
+ * that very attempt was sent. Once it has ended it is never used again.
+ */
+import { type Cancel, type Logger, QuorateError } from "@quorate/raft";
+import { type BackoffOptions, backoffMs } from "./backoff.ts";
+import type { Caller, CallPolicy } from "./caller.ts";
+import { Patience, pause } from "./patience.ts";
+import {
+  type Command,
+  encodeProposal,
+  type LeaseSet,
+  type Origin,
+  type RequestBody,
+  type SessionLease,
+} from "./protocol/index.ts";
+import type { Router } from "./router.ts";
+import { SequenceWindow } from "./sequenceWindow.ts";
+import { type Executed, executedOf } from "./writer.ts";
+
+export interface SessionPorts {
+  readonly caller: Caller;
+  readonly router: Router;
+  readonly logger: Logger;
+}
+
+export interface ClientSessionOptions {
+  readonly ttlMs: number;
+  readonly renewEveryMs: number;
+  readonly requestTimeoutMs: number;
+  /** Commands that wait for a place in the window. */
+  readonly maxWaiting: number;
+  /** How long `close` may take to end the session at the server. */
+  readonly closeTimeoutMs: number;
+  /** Renewals are left out as long as this is false. */
+  readonly mayRenew: () => boolean;
+  readonly onEnd: () => void;
+}
+
+/** What holds or waits for a lease, by the sequence of its acquire. */
+export interface SessionMember {
+  /** What is newly known of it; undefined: the session has nothing by that acquire. */
+  changed(lease: SessionLease | undefined): void;
+  /** A renewal that was sent at `sentMs` (`bootMs`) has been confirmed, and named it so. */
+  renewed(sentMs: number, lease: SessionLease): void;
+  /** `released`: by this process itself. */
+  ended(why: "expired" | "released"): void;
+}
+
+/** Recognized by the server when it comes twice, or harmless then. */
+const repeatable: CallPolicy = { target: "leader", resend: "always", hasEffect: true };
+const renewing: CallPolicy = { target: "leader", resend: "always", hasEffect: false };
+/** A wait for changes is asked again after so long. */
+const waitMs = 30_000;
+const pauses: BackoffOptions = { firstMs: 50, factor: 2, capMs: 1_000 };
+
+export class ClientSession {
+  readonly id: number;
+  readonly options: ClientSessionOptions;
+  readonly window: SequenceWindow;
+  hasEnded = false;
+  readonly #ports: SessionPorts;
+  readonly #members: Map<number, SessionMember> = new Map();
+  /** What waits on the session's own behalf. */
+  readonly #own: Set<Patience> = new Set();
+  #set: LeaseSet = { version: 0, leases: [] };
+  #cancelRenewal: Cancel = () => {};
+  #following: Patience | undefined;
+  #isClosing = false;
+
+  constructor(ports: SessionPorts, id: number, options: ClientSessionOptions) {
+    this.#ports = ports;
+    this.id = id;
+    this.options = options;
+    this.window = new SequenceWindow(options.maxWaiting);
+    this.#renewLater();
+  }
+
+  /** Sends a command under a sequence that was taken. Rejects where it got no answer. */
+  async send(sequence: number, command: Command, patience: Patience): Promise<Executed> {
+    const { ackedBelow } = this.window;
+    const origin: Origin = { kind: "session", session: this.id, sequence, ackedBelow };
+    const proposal = encodeProposal({ origin, command });
+    return executedOf(await this.#ports.caller.call({ kind: "execute", proposal }, repeatable, patience));
+  }
+
+  /** Undefined where the session ended before it was sent, or so that it certainly did nothing. */
+  async execute(command: Command, patience: Patience): Promise<Executed | undefined> {
+    const sequence = await this.window.take(patience);
+    if (sequence === undefined) throw this.#ports.caller.ended(patience, false);
+    try {
+      if (this.hasEnded) return undefined;
+      const executed = await this.send(sequence, command, patience);
+      if (executed.result.kind !== "sessionEnded") return executed;
+      this.end();
+      if (!executed.earlierUnanswered) return undefined;
+      throw new QuorateError(
+        "SESSION_ENDED",
+        "The session ended while the write was under way, so whether it took effect is not known any more. " +
+          "Read the key to see.",
+        { outcome: "unknown" },
+      );
+    } finally {
+      this.window.finish(sequence);
+    }
+  }
+
+  /** Until it is executed, however long the cluster is away; or until the session is over. Never rejects. */
+  async insist(command: Command): Promise<void> {
+    const { clock, random } = this.#ports.router;
+    for (let tries = 0; !this.hasEnded && !this.#isClosing; tries += 1) {
+      try {
+        await this.withOwn(this.options.requestTimeoutMs, (patience) => this.execute(command, patience));
+        return;
+      } catch (error) {
+        this.#ports.logger.debug(
+          { session: this.id, command: command.kind, error: String(error) },
+          "A command of the session is tried again.",
+        );
+      }
+      const delayMs = backoffMs(random, pauses, tries);
+      await this.withOwn(waitMs, (patience) => pause(clock, delayMs, patience));
+    }
+  }
+
+  /** From now on it is told what becomes of the acquire of that sequence. */
+  join(sequence: number, member: SessionMember): void {
+    this.#members.set(sequence, member);
+    if (this.hasEnded) member.ended("expired");
+    else void this.#follow();
+  }
+
+  leave(sequence: number, member: SessionMember): void {
+    if (this.#members.get(sequence) === member) this.#members.delete(sequence);
+    if (this.#members.size === 0) this.#following?.end({ kind: "closed", reason: "Nobody waits." });
+  }
+
+  /** Renews at once, and resolves when that is answered. */
+  async refresh(patience: Patience): Promise<void> {
+    const known = this.#set;
+    const hasLeases = this.#members.size > 0;
+    const body: RequestBody = hasLeases
+      ? { kind: "renew", session: this.id, version: known.version }
+      : { kind: "keepAlive", session: this.id };
+    const answered = await this.#ports.caller.call(body, renewing, patience);
+    if (this.hasEnded) return;
+    if (answered.body.kind === "keptAlive" && !answered.body.alive) this.end();
+    if (answered.body.kind !== "sessionState") return;
+    if (!answered.body.alive) {
+      this.end();
+      return;
+    }
+    // As of when it was answered; what is known by now may be newer.
+    const set = answered.body.set ?? known;
+    for (const lease of set.leases) this.#members.get(lease.sequence)?.renewed(answered.sentMs, lease);
+    this.#learn(set);
+  }
+
+  /** It is not renewed any more: the cluster ends it in its time. */
+  abandon(): void {
+    this.#cancelRenewal();
+    this.#isClosing = true;
+    for (const patience of [...this.#own])
+      patience.end({ kind: "closed", reason: "The session is given up." });
+  }
+
+  end(why: "expired" | "released" = "expired"): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    this.#cancelRenewal();
+    this.window.release();
+    for (const patience of [...this.#own]) patience.end({ kind: "closed", reason: "The session has ended." });
+    const members = [...this.#members.values()];
+    this.#members.clear();
+    for (const member of members) member.ended(why);
+    this.options.onEnd();
+  }
+
+  /** Ends it at the cluster, within its bound; its members are told before anything is sent. Never rejects. */
+  async close(): Promise<void> {
+    if (this.hasEnded) return;
+    this.abandon();
+    const patience = new Patience(this.#ports.router.clock, { timeoutMs: this.options.closeTimeoutMs });
+    const sequence = this.window.take(patience);
+    this.end("released");
+    try {
+      const drawn = await sequence;
+      if (drawn !== undefined) await this.send(drawn, { kind: "closeSession", session: this.id }, patience);
+    } catch (error) {
+      this.#ports.logger.debug(
+        { session: this.id, error: String(error) },
+        "The session could not be ended and will expire.",
+      );
+    } finally {
+      patience.dispose();
+    }
+  }
+
+  async withOwn<T>(timeoutMs: number, body: (patience: Patience) => Promise<T>): Promise<T> {
+    const patience = new Patience(this.#ports.router.clock, { timeoutMs });
+    this.#own.add(patience);
+    try {
+      return await body(patience);
+    } finally {
+      this.#own.delete(patience);
+      patience.dispose();
+    }
+  }
+
+  #renewLater(): void {
+    if (this.hasEnded || this.#isClosing) return;
+    this.#cancelRenewal = this.#ports.router.clock.after(this.options.renewEveryMs, () => void this.#renew());
+  }
+
+  async #renew(): Promise<void> {
+    // The next renewal is due whether this one is answered or not: attempts never fold into each other.
+    this.#renewLater();
+    if (!this.options.mayRenew()) return;
+    try {
+      await this.withOwn(this.options.ttlMs / 2, (patience) => this.refresh(patience));
+    } catch (error) {
+      // Not a verdict: the session is over when the server says so, and until then the next renewal may succeed.
+      this.#ports.logger.debug(
+        { session: this.id, error: String(error) },
+        "A renewal of the session failed.",
+      );
+    }
+  }
+
+  /** An older set than the known one tells nothing. */
+  #learn(set: LeaseSet): void {
+    if (set.version <= this.#set.version) return;
+    this.#set = set;
+    const bySequence = new Map(set.leases.map((lease) => [lease.sequence, lease]));
+    for (const [sequence, member] of [...this.#members]) member.changed(bySequence.get(sequence));
+  }
+
+  /** One question at a time, as long as anybody here has an interest in the answer. */
+  async #follow(): Promise<void> {
+    if (this.#following !== undefined) return;
+    const { clock, random } = this.#ports.router;
+    let failures = 0;
+    while (this.#members.size > 0 && !this.hasEnded && !this.#isClosing) {
+      await this.withOwn(waitMs, async (patience) => {
+        this.#following = patience;
+        try {
+          await this.#askForChange(patience);
+          failures = 0;
+        } catch (error) {
+          if (!(error instanceof QuorateError)) throw error;
+          if (error.code !== "TIMED_OUT") failures += 1;
+          if (failures > 0) await pause(clock, backoffMs(random, pauses, failures - 1), patience);
+        }
+      });
+    }
+    this.#following = undefined;
+  }
+
+  async #askForChange(patience: Patience): Promise<void> {
+    const { version } = this.#set;
+    const body: RequestBody = { kind: "awaitSession", session: this.id, version };
+    const answered = await this.#ports.caller.call(body, renewing, patience);
+    if (this.hasEnded || answered.body.kind !== "sessionState") return;
+    const { alive, set } = answered.body;
+    if (set !== undefined) this.#learn(set);
+    // A node that has just come to lead may be behind: only a renewal says that a session has ended.
+    if (!alive || (set !== undefined && set.version < version)) {
+      await this.refresh(patience);
+      await pause(this.#ports.router.clock, pauses.firstMs, patience);
+    }
+  }
+}

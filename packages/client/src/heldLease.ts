@@ -1,0 +1,247 @@
+/**
+ * A lease in the hands of its holder: its deadline, its signals, and the one way down, from held to lost or released.
+ *
+ * What is lost stays lost: the old deadline is looked at before any answer is taken, and a late answer revives nothing.
+ * From the sending of a release on, `check()` throws.
+ */
+import type { Cancel, Clock } from "@quorate/raft";
+import type { ClientSession, SessionMember } from "./clientSession.ts";
+import type { RequestOptions, Value } from "./cluster.ts";
+import type { Lease, LeaseCheck, LeaseStatus } from "./leaseApi.ts";
+import { LeaseLostError, type LossReason } from "./leaseLostError.ts";
+import type { SessionLease } from "./protocol/index.ts";
+
+/** What the lease needs of the store it comes from. */
+export interface LeaseActs {
+  release(lease: HeldLease, options: RequestOptions): Promise<void>;
+  /** It was lost while the cluster may still think that it is held. */
+  giveUp(lease: HeldLease): void;
+  proclaim(lease: HeldLease, data: Value, options: RequestOptions): Promise<void>;
+  checkpoint(lease: HeldLease, data: Value, options: RequestOptions): Promise<void>;
+  lastCheckpoint(lease: HeldLease, options: RequestOptions): Promise<unknown>;
+}
+
+export interface HeldLeaseFacts {
+  readonly names: readonly string[];
+  readonly term: number;
+  readonly sequence: number;
+  readonly session: ClientSession;
+  /** After its sending, a confirmed renewal is good for so long. */
+  readonly allowanceMs: number;
+  readonly progressMs: number | undefined;
+}
+
+/** The signal aborts so long before the deadline, if the event loop is free. */
+const leadMs = 20;
+/** A timer that is so late says that this process stood still, or was kept busy. */
+const lateMs = 100;
+
+export class HeldLease implements Lease, SessionMember {
+  readonly name: string;
+  readonly names: readonly string[];
+  readonly term: number;
+  readonly facts: HeldLeaseFacts;
+  readonly #clock: Clock;
+  readonly #acts: LeaseActs;
+  readonly #controller = new AbortController();
+  readonly #handover = new AbortController();
+  readonly #jeopardyListeners: Set<() => void> = new Set();
+  #status: LeaseStatus = "held";
+  #loss: LeaseLostError | undefined;
+  #deadlineMs: number | undefined;
+  /** `bootMs` less `nowMs` when it was last confirmed: it grows while the machine sleeps. */
+  #sleptMs: number;
+  #isEnding = false;
+  /** It was told of once: an older set, of before its grant, does not have it. */
+  #isKnown = false;
+  #progressedMs: number;
+  #cancelTimer: Cancel | undefined;
+  #timerDueMs: number = Number.POSITIVE_INFINITY;
+  #releasing: Promise<void> | undefined;
+
+  constructor(clock: Clock, acts: LeaseActs, facts: HeldLeaseFacts) {
+    this.#clock = clock;
+    this.#acts = acts;
+    this.facts = facts;
+    this.names = facts.names;
+    this.name = facts.names[0] ?? "";
+    this.term = facts.term;
+    this.#sleptMs = clock.bootMs() - clock.nowMs();
+    this.#progressedMs = clock.bootMs();
+  }
+
+  get status(): LeaseStatus {
+    return this.#status;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get handoverSignal(): AbortSignal {
+    return this.#handover.signal;
+  }
+
+  get isOver(): boolean {
+    return this.#loss !== undefined;
+  }
+
+  check(): LeaseCheck {
+    const nowMs = this.#clock.bootMs();
+    if (this.#loss !== undefined) throw this.#loss;
+    const remainingMs = (this.#deadlineMs ?? nowMs) - nowMs;
+    if (remainingMs <= 0) throw this.#lose(this.#reasonAt(nowMs));
+    return { nowMs, remainingMs };
+  }
+
+  remainingMs(): number {
+    if (this.#loss !== undefined) return 0;
+    return Math.max(0, (this.#deadlineMs ?? 0) - this.#clock.bootMs());
+  }
+
+  async run<Result>(fn: (lease: Lease) => Result | Promise<Result>): Promise<Result> {
+    this.check();
+    const result = await fn(this);
+    this.check();
+    return result;
+  }
+
+  progress(): void {
+    this.#progressedMs = this.#clock.bootMs();
+  }
+
+  /** Its work has reported within the time that it was given. */
+  get hasProgressed(): boolean {
+    const { progressMs } = this.facts;
+    return progressMs === undefined || this.#clock.bootMs() - this.#progressedMs < progressMs;
+  }
+
+  onJeopardy(fn: () => void): () => void {
+    this.#jeopardyListeners.add(fn);
+    return () => this.#jeopardyListeners.delete(fn);
+  }
+
+  async proclaim(data: Value, options: RequestOptions = {}): Promise<void> {
+    this.check();
+    await this.#acts.proclaim(this, data, options);
+  }
+
+  async checkpoint(data: Value, options: RequestOptions = {}): Promise<void> {
+    this.check();
+    await this.#acts.checkpoint(this, data, options);
+  }
+
+  async lastCheckpoint(options: RequestOptions = {}): Promise<unknown> {
+    return this.#acts.lastCheckpoint(this, options);
+  }
+
+  sequencer(): string {
+    return `${this.name}:${this.term}`;
+  }
+
+  release(options: RequestOptions = {}): Promise<void> {
+    if (this.#releasing !== undefined) return this.#releasing;
+    if (this.#status === "lost") return Promise.resolve();
+    this.#finish("released", "released");
+    this.#releasing = this.#acts.release(this, options);
+    return this.#releasing;
+  }
+
+  /** Never throws: a release that failed goes on by itself. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.release().catch(() => {});
+  }
+
+  /** A renewal has been confirmed. Before, it is nobody's to use. */
+  get isConfirmed(): boolean {
+    return this.#deadlineMs !== undefined;
+  }
+
+  /** What the cluster has told is newer than its grant. */
+  refreshed(): void {
+    if (!this.#isKnown && this.#loss === undefined) this.#lose("revoked");
+  }
+
+  changed(lease: SessionLease | undefined): void {
+    if (this.#loss !== undefined) return;
+    if (lease === undefined || lease.term !== this.term) {
+      if (this.#isKnown) this.#lose("revoked");
+      return;
+    }
+    this.#isKnown = true;
+    if (lease.handover) this.#handover.abort();
+    this.#isEnding = lease.ending !== "none";
+    this.#look();
+  }
+
+  renewed(sentMs: number, lease: SessionLease): void {
+    if (this.#loss !== undefined || lease.term !== this.term) return;
+    this.#isKnown = true;
+    if (lease.ending !== "none") return;
+    const nowMs = this.#clock.bootMs();
+    if (this.#deadlineMs !== undefined && nowMs >= this.#deadlineMs) {
+      this.#lose(this.#reasonAt(nowMs));
+      return;
+    }
+    const deadlineMs = sentMs + this.facts.allowanceMs;
+    if (nowMs >= deadlineMs) return;
+    this.#sleptMs = nowMs - this.#clock.nowMs();
+    this.#deadlineMs = Math.max(deadlineMs, this.#deadlineMs ?? deadlineMs);
+    this.#look();
+  }
+
+  ended(why: "expired" | "released"): void {
+    if (this.#loss === undefined) this.#finish(why === "released" ? "released" : "lost", why);
+  }
+
+  /** Where it stands now; and the timer for when that will be otherwise. */
+  #look(): void {
+    const nowMs = this.#clock.bootMs();
+    const { allowanceMs } = this.facts;
+    if (this.#deadlineMs === undefined) return;
+    const endMs = this.#deadlineMs - leadMs;
+    if (nowMs >= endMs) {
+      this.#lose(this.#reasonAt(nowMs));
+      return;
+    }
+    const jeopardyMs = this.#deadlineMs - allowanceMs / 2;
+    const isInJeopardy = this.#isEnding || nowMs >= jeopardyMs;
+    const wasHeld = this.#status === "held";
+    this.#status = isInJeopardy ? "jeopardy" : "held";
+    this.#wakeAt(isInJeopardy ? endMs : jeopardyMs);
+    if (isInJeopardy && wasHeld) for (const listener of [...this.#jeopardyListeners]) listener();
+  }
+
+  /** One that is due earlier stays: it looks again then. */
+  #wakeAt(dueMs: number): void {
+    if (this.#cancelTimer !== undefined && this.#timerDueMs <= dueMs) return;
+    this.#cancelTimer?.();
+    this.#timerDueMs = dueMs;
+    this.#cancelTimer = this.#clock.after(Math.max(1, dueMs - this.#clock.bootMs()), () => {
+      this.#cancelTimer = undefined;
+      this.#look();
+    });
+  }
+
+  #reasonAt(nowMs: number): LossReason {
+    if (nowMs - this.#clock.nowMs() - this.#sleptMs > lateMs) return "suspended";
+    if (!this.hasProgressed) return "no-progress";
+    return nowMs - this.#timerDueMs > lateMs ? "stalled" : "unreachable";
+  }
+
+  #lose(reason: LossReason): LeaseLostError {
+    const loss = this.#finish("lost", reason);
+    this.#acts.giveUp(this);
+    return loss;
+  }
+
+  #finish(status: "lost" | "released", reason: LossReason): LeaseLostError {
+    this.#loss = new LeaseLostError(this.name, this.term, reason);
+    this.#status = status;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    this.facts.session.leave(this.facts.sequence, this);
+    this.#controller.abort(this.#loss);
+    return this.#loss;
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Leases as their users see them: who holds a role, by which term, and until when they may believe it.
+ *
+ * A lease lives as long as its session, which the client keeps alive. Its holder's deadline is computed here, from when
+ * renewals that were answered had been **sent**, so that it is over before the cluster can grant the lease to anybody
+ * else. Whoever acts without `check()`, or on a resource that does not check the term, can act late.
+ */
+import type { RequestOptions, Value } from "./cluster.ts";
+
+/** `held`; `jeopardy`: renewals fail, or it was asked to end, and it may be lost soon; then one of the last two. */
+export type LeaseStatus = "held" | "jeopardy" | "lost" | "released";
+
+export interface LeaseCheck {
+  /** The reading of `cluster.clock.bootMs()` that it was decided on. */
+  readonly nowMs: number;
+  /** From then on. */
+  readonly remainingMs: number;
+}
+
+export interface LeaseOptions extends RequestOptions {
+  /**
+   * How long after its last sign of life it may go to somebody else. Default: the cluster object's `sessionTtlMs`, and
+   * its session with it; another one opens a session for this lease alone.
+   */
+  readonly ttlMs?: number;
+  /** Who holds it, for people, at most 256 bytes. Default: empty. */
+  readonly holder?: string;
+  /** What everybody can read of it. At most 64 KiB. */
+  readonly data?: Value;
+  /** Higher ones come first; within one, first come, first served. An integer. Default 0. */
+  readonly priority?: number;
+  /** Asks a holder of lower priority to hand over. Default false. */
+  readonly asksHandover?: boolean;
+  /** After an unclean loss, it is granted to nobody for so long. Default 0. */
+  readonly lockDelayMs?: number;
+  /** It is renewed only as long as `progress()` was called within so long. Opens a session of its own. */
+  readonly progressMs?: number;
+  /** Between renewals. Default: a quarter of the time to live. */
+  readonly renewEveryMs?: number;
+  /** Its deadline is no later than so long after the sending of a confirmed renewal. Default: no such bound. */
+  readonly renewDeadlineMs?: number;
+}
+
+export interface Lease extends AsyncDisposable {
+  /** The first of `names`. */
+  readonly name: string;
+  readonly names: readonly string[];
+  /** The fencing token: rises with every grant of the name, whoever gets it. An integer below 2^53. */
+  readonly term: number;
+  readonly status: LeaseStatus;
+  /**
+   * Aborts when it is lost or released, and before its deadline; its reason is a `LeaseLostError`. A thread that is
+   * blocked sees it late: that is why there is `check`.
+   */
+  readonly signal: AbortSignal;
+  /** Aborts when somebody asked for it: finish, and release. */
+  readonly handoverSignal: AbortSignal;
+  /** Throws `LeaseLostError` where it is not held any more. Call it before each effect. */
+  check(): LeaseCheck;
+  /** 0 where it is not held. */
+  remainingMs(): number;
+  /** Checks, runs `fn`, and checks again: rejects `LeaseLostError` where it was lost meanwhile. */
+  run<Result>(fn: (lease: Lease) => Result | Promise<Result>): Promise<Result>;
+  /** For a lease with `progressMs`. */
+  progress(): void;
+  /** Calls `fn` each time that it comes into jeopardy. The result removes `fn`. */
+  onJeopardy(fn: () => void): () => void;
+  /** What everybody reads of it from now on. */
+  proclaim(data: Value, options?: RequestOptions): Promise<void>;
+  /** Leaves a note for whoever holds it next, under this term: refused where it is lost. */
+  checkpoint(data: Value, options?: RequestOptions): Promise<void>;
+  /** The last note that any holder left; undefined where there is none. */
+  lastCheckpoint(options?: RequestOptions): Promise<unknown>;
+  /** `name:term`, for a service that can ask the cluster whether it is still so. */
+  sequencer(): string;
+  /** `check()` throws from now on. Resolves when the cluster has it back. Idempotent. */
+  release(options?: RequestOptions): Promise<void>;
+}
+
+export interface LeaseInfo {
+  readonly name: string;
+  /** `granted`: to a waiter that does not know yet; `delayed`: kept back after an unclean loss. */
+  readonly state: "free" | "granted" | "held" | "ending" | "delayed";
+  /** Of the last grant; null where there was none that is remembered. */
+  readonly term: number | null;
+  /** Grants, as long as the store remembers the name. */
+  readonly transitions: number;
+  readonly holder: string | null;
+  readonly session: number | null;
+  /** What its holder proclaimed. */
+  readonly data: unknown;
+  readonly handoverRequested: boolean;
+  readonly waiting: number;
+}
+
+export interface BreakOptions extends RequestOptions {
+  /** How long its holder may go on, after it was asked. Default 0: it is told at its next renewal that it is over. */
+  readonly afterMs?: number;
+  /** Grants it to the next one at once, though its holder may not know for a TTL: only fencing protects then. */
+  readonly force?: boolean;
+}
+
+export interface LeaseListOptions extends RequestOptions {
+  /** Of names. Default: all. */
+  readonly prefix?: string;
+  /** At most 10,000; default 1,000. */
+  readonly limit?: number;
+}
+
+export interface LeaseStore {
+  /** Waits until it is granted; several names are granted together or not at all. `signal` takes the place back. */
+  acquire(names: string | readonly string[], options?: LeaseOptions): Promise<Lease>;
+  /** Undefined where somebody has it, or is before us. */
+  tryAcquire(names: string | readonly string[], options?: LeaseOptions): Promise<Lease | undefined>;
+  /** Linearizable, as are all reads here. */
+  get(name: string, options?: RequestOptions): Promise<LeaseInfo>;
+  list(options?: LeaseListOptions): Promise<readonly LeaseInfo[]>;
+  /** What there is of it now, and each change that is seen from then on; fast ones are skipped. Ends with `signal`. */
+  watch(name: string, options?: { readonly signal?: AbortSignal }): AsyncIterable<LeaseInfo>;
+  /** For administrators. False where nobody held it. */
+  break(name: string, options?: BreakOptions): Promise<boolean>;
+  /** Asks its holder to finish and release. False where nobody held it. */
+  requestHandover(name: string, options?: RequestOptions): Promise<boolean>;
+}

@@ -1,0 +1,225 @@
+/** `cluster.lease`: leases as users ask for them, on top of what acquires them (leases.ts). */
+import { QuorateError } from "@quorate/raft";
+import { backoffMs } from "./backoff.ts";
+import { type Answer, type CallPolicy, senseless } from "./caller.ts";
+import type { KeyValueStore, RequestOptions } from "./cluster.ts";
+import type { HeldLease, LeaseActs } from "./heldLease.ts";
+import { type AskPorts, patienceOptions } from "./kv.ts";
+import type { BreakOptions, LeaseInfo, LeaseListOptions, LeaseStore } from "./leaseApi.ts";
+import { LeaseLostError } from "./leaseLostError.ts";
+import { leaseData, leaseName } from "./leasePlan.ts";
+import { LeaseAcquirer } from "./leases.ts";
+import { Patience, pause, within } from "./patience.ts";
+import {
+  type Command,
+  type CommandResult,
+  type LeaseReport,
+  maxBreakAfterMs,
+  maxListLimit,
+  prefixRange,
+  type RequestBody,
+  textOfByteString,
+} from "./protocol/index.ts";
+import type { Router } from "./router.ts";
+import type { Session } from "./session.ts";
+import { decodeValue, keyBytes } from "./values.ts";
+import { unexpected, type Writer } from "./writer.ts";
+
+export interface LeaseStorePorts extends AskPorts {
+  readonly router: Router;
+  /** Undefined where the cluster object was made without a session: then it can hold none. */
+  readonly sessions: Session | undefined;
+  readonly writer: Writer;
+  readonly kv: KeyValueStore;
+}
+
+const reading: CallPolicy = { target: "home", resend: "always", hasEffect: false };
+const watchMs = 30_000;
+const pauses = { firstMs: 50, factor: 2, capMs: 1_000 };
+const checkpointPrefix = "quorate/checkpoint/";
+
+export function leaseStore(ports: LeaseStorePorts): LeaseStore {
+  const { sessions, calls, router } = ports;
+  const acquirer =
+    sessions === undefined ? undefined : new LeaseAcquirer({ calls, router, sessions, acts: actsOf(ports) });
+  const able = (): LeaseAcquirer => {
+    if (acquirer !== undefined) return acquirer;
+    throw new QuorateError(
+      "INVALID_ARGUMENT",
+      "This cluster object was made with `session: false`, and a lease lives as long as a session. Leave that out.",
+    );
+  };
+  return {
+    async acquire(names, options = {}) {
+      const lease = await able().acquire(names, options, true);
+      if (lease === undefined) throw new Error("An acquire that waits ends with a lease.");
+      return lease;
+    },
+    tryAcquire: async (names, options = {}) => able().acquire(names, options, false),
+    get: async (name, options = {}) => infoOf(await read(ports, name, options)),
+    list: async (options = {}) => list(ports, options),
+    watch: (name, options = {}) => watch(ports, name, options.signal),
+    break: async (name, options = {}) => breakLease(ports, name, options),
+    requestHandover: async (name, options = {}) =>
+      didAnything(await execute(ports, { kind: "requestHandover", name: leaseName(name) }, options)),
+  };
+}
+
+function actsOf(ports: LeaseStorePorts): LeaseActs {
+  return {
+    release: async (lease, options) => release(ports, lease, options),
+    giveUp: (lease) => giveUp(ports, lease),
+    async proclaim(lease, data, options) {
+      const { bytes, format } = leaseData(data);
+      const command: Command = { kind: "describeLease", lease: leaseAt(lease), data: bytes, format };
+      const executed = await run(ports, options, (patience) =>
+        lease.facts.session.execute(command, patience),
+      );
+      if (executed?.result.kind !== "leaseDone") throw new LeaseLostError(lease.name, lease.term, "revoked");
+    },
+    async checkpoint(lease, data, options) {
+      await ports.kv.put(checkpointPrefix + lease.name, data, { ...options, fence: lease });
+    },
+    lastCheckpoint: async (lease, options) =>
+      (await ports.kv.get(checkpointPrefix + lease.name, options))?.value,
+  };
+}
+
+/** In the background, too, where the patience of whoever waits for it ends first. */
+async function release(ports: LeaseStorePorts, lease: HeldLease, options: RequestOptions): Promise<void> {
+  const { session } = lease.facts;
+  const released = ownsSession(ports, lease)
+    ? session.close()
+    : session.insist({ kind: "releaseLease", lease: leaseAt(lease) });
+  await run(ports, options, async (patience) => {
+    await within(released, patience);
+    if (patience.ended !== undefined)
+      throw ports.caller.ended(patience, true, "it is released as soon as it can be");
+  });
+}
+
+/** Lost here, while its session may live on: the cluster must not keep it for nobody. */
+function giveUp(ports: LeaseStorePorts, lease: HeldLease): void {
+  const { session } = lease.facts;
+  if (session.hasEnded) return;
+  // A session of its own is left to expire: an unclean end, after which its lock delay runs.
+  if (ownsSession(ports, lease)) session.abandon();
+  else void session.insist({ kind: "releaseLease", lease: leaseAt(lease) });
+}
+
+function ownsSession({ sessions }: LeaseStorePorts, lease: HeldLease): boolean {
+  return sessions?.isShared(lease.facts.session) === false;
+}
+
+function leaseAt(lease: HeldLease): { readonly name: string; readonly term: number } {
+  return { name: leaseName(lease.name), term: lease.term };
+}
+
+async function read(ports: LeaseStorePorts, name: string, options: RequestOptions): Promise<LeaseReport> {
+  const body: RequestBody = { kind: "getLease", name: leaseName(name), consistency: "linearizable" };
+  return reportIn(await ask(ports, body, options));
+}
+
+async function list(ports: LeaseStorePorts, options: LeaseListOptions): Promise<readonly LeaseInfo[]> {
+  const { prefix = "", limit = 1_000 } = options;
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxListLimit) {
+    throw new QuorateError(
+      "INVALID_ARGUMENT",
+      `The limit is ${limit}; it has to be from 1 to ${maxListLimit}.`,
+    );
+  }
+  const range = prefixRange(keyBytes(prefix, "prefix", 0));
+  const answer = await ask(ports, { kind: "listLeases", range, limit, consistency: "linearizable" }, options);
+  if (answer.kind !== "leases") throw senseless("a read", answer, "none");
+  return answer.leases.map(infoOf);
+}
+
+async function* watch(
+  ports: LeaseStorePorts,
+  name: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<LeaseInfo> {
+  const options = signal === undefined ? {} : { signal };
+  const { clock } = ports.router;
+  let last = await read(ports, name, options);
+  yield infoOf(last);
+  for (let failures = 0; !signal?.aborted; ) {
+    const patience = new Patience(clock, { timeoutMs: watchMs, signal });
+    try {
+      const body: RequestBody = { kind: "awaitLease", name: leaseName(name), changed: last.changed };
+      const next = reportIn((await ports.caller.call(body, reading, patience)).body);
+      failures = 0;
+      if (next.changed <= last.changed) continue;
+      last = next;
+      yield infoOf(next);
+    } catch (error) {
+      if (signal?.aborted) return;
+      if (!(error instanceof QuorateError) || error.code === "CLOSED") throw error;
+      if (error.code === "TIMED_OUT") continue;
+      if (!error.retryable) throw error;
+      await pause(clock, backoffMs(ports.router.random, pauses, failures), patience);
+      failures += 1;
+    } finally {
+      patience.dispose();
+    }
+  }
+}
+
+async function breakLease(ports: LeaseStorePorts, name: string, options: BreakOptions): Promise<boolean> {
+  const { afterMs = 0, force = false } = options;
+  if (!Number.isSafeInteger(afterMs) || afterMs < 0 || afterMs > maxBreakAfterMs) {
+    throw new QuorateError(
+      "INVALID_ARGUMENT",
+      `afterMs is ${afterMs}; it has to be an integer from 0 to ${maxBreakAfterMs} ms.`,
+    );
+  }
+  const command: Command = { kind: "breakLease", name: leaseName(name), afterMs, force };
+  return didAnything(await execute(ports, command, options));
+}
+
+async function execute(
+  ports: LeaseStorePorts,
+  command: Command,
+  options: RequestOptions,
+): Promise<CommandResult> {
+  const { result } = await run(ports, options, (patience) => ports.writer.execute(command, patience));
+  return result;
+}
+
+function didAnything(result: CommandResult): boolean {
+  if (result.kind === "leaseDone") return true;
+  if (result.kind === "leaseNotHeld") return false;
+  throw unexpected(result, false);
+}
+
+async function ask(ports: LeaseStorePorts, body: RequestBody, options: RequestOptions): Promise<Answer> {
+  return (await run(ports, options, (patience) => ports.caller.call(body, reading, patience))).body;
+}
+
+function run<T>(
+  ports: LeaseStorePorts,
+  options: RequestOptions,
+  body: (patience: Patience) => Promise<T>,
+): Promise<T> {
+  return ports.calls.run(patienceOptions(options, ports.requestTimeoutMs), body);
+}
+
+function reportIn(answer: Answer): LeaseReport {
+  if (answer.kind === "lease") return answer.lease;
+  throw senseless("a read", answer, "none");
+}
+
+function infoOf(report: LeaseReport): LeaseInfo {
+  const { state, term, transitions, session, holder, data, format, handover, waiting } = report;
+  return {
+    name: textOfByteString(report.name),
+    state,
+    term: term === 0 ? null : term,
+    transitions,
+    holder: session === 0 ? null : textOfByteString(holder),
+    session: session === 0 ? null : session,
+    data: data.length === 0 && format === "bytes" ? undefined : decodeValue({ value: data, format }),
+    handoverRequested: handover,
+    waiting,
+  };
+}
