@@ -10,7 +10,7 @@ import { coreProfile } from "./core/coreFaults.ts";
 import { CoreWorkload } from "./core/coreWorkload.ts";
 import type { FaultyCluster } from "./faults/faultyCluster.ts";
 import { Nemesis } from "./faults/nemesis.ts";
-import { drawProfile, type Profile } from "./faults/profile.ts";
+import { drawProfile, drawSnapshots, type Profile } from "./faults/profile.ts";
 import { Checks } from "./invariants/checks.ts";
 import { History } from "./invariants/history.ts";
 import type { Layer } from "./layer.ts";
@@ -85,7 +85,11 @@ export function openSimulation(options: WorldOptions): FaultySimulation {
   const { seed, layer, keptLines = 200, onLine } = options;
   const followsPromises = layer !== "core";
   const world = new World(seed, { keptLines, followsPromises, ...(onLine === undefined ? {} : { onLine }) });
-  const given: Profile = { ...drawProfile(world.chance("profile")), ...options.profile };
+  const chosen: Profile = { ...drawProfile(world.chance("profile")), ...options.profile };
+  const given = {
+    ...chosen,
+    options: { ...drawSnapshots(world.chance("snapshots"), chosen.options), ...chosen.options },
+  };
   // Nobody else brings them in.
   const spares = given.faults.member === undefined ? (options.profile?.spares ?? 0) : given.spares;
   const drawn = { ...given, spares };

@@ -197,10 +197,14 @@ export class CoreCluster implements FaultyCluster {
     const member = checks.opened({ kind: "born", birth, restored }, host.memberId, host.damage);
     host.member = member;
     const chance = world.chance(`node ${host.name} start ${host.starts}`);
-    const options = coreOptions(resolveRaftOptions(this.options), host.memberId, chance.uint32());
+    const resolved = resolveRaftOptions(this.options);
+    const { snapshotEntries } = resolved;
+    const options = coreOptions(resolved, host.memberId, chance.uint32());
+    if (host.directory.fellBack) checks.history.mark("fell back to the snapshot before");
     const { directory, temper } = host;
     const failed = (error: unknown): void => this.exit(host, process, error);
-    const ports = { world, checks, wire, end: host, process, directory, temper, member, chance, failed };
+    const of = { world, checks, wire, end: host, process, directory, temper };
+    const ports = { ...of, member, chance, snapshotEntries, failed };
     host.running = new CoreNode(options, restored, ports);
     host.running.begin();
   }

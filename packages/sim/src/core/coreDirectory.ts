@@ -19,10 +19,12 @@ import {
   type Persist,
   type RestoredState,
   reachesFloor,
+  type SnapshotHeader,
   type Term,
   type TermRun,
 } from "@quorate/raft";
 import type { Chance } from "../world/chance.ts";
+import { CoreSnapshots } from "./coreSnapshots.ts";
 import type { OnlyFields } from "./onlyFields.ts";
 
 type Placed = "sequence" | "truncateFrom" | "entries" | "term" | "vote" | "floor";
@@ -30,17 +32,22 @@ type Placed = "sequence" | "truncateFrom" | "entries" | "term" | "vote" | "floor
 const origin: Boundary = { index: asIndex(0), term: asTerm(0) };
 
 export class CoreDirectory {
+  readonly snapshots: CoreSnapshots = new CoreSnapshots();
   /** Called when a write begins. */
   onWrite: (() => void) | undefined;
+  /** What the last opening found of snapshots. */
+  fellBack = false;
   private readonly birth: Configuration;
   private readonly chance: Chance;
   private boot = 0;
   private term: Term = asTerm(0);
   private vote: MemberId | undefined;
   private floor: Floor | undefined;
-  /** The entry at index i is at i - 1. */
-  private readonly entries: Entry[] = [];
+  private boundary: Boundary = origin;
+  /** The entry at index i is at i - 1 - boundary. */
+  private entries: Entry[] = [];
   private writing: Persist | undefined;
+  private installing: SnapshotHeader | undefined;
 
   constructor(birth: Configuration, chance: Chance) {
     this.birth = birth;
@@ -48,7 +55,7 @@ export class CoreDirectory {
   }
 
   get hasWriteInFlight(): boolean {
-    return this.writing !== undefined;
+    return this.writing !== undefined || this.installing !== undefined;
   }
 
   /** What `rot` counts: a batch holds one entry here. */
@@ -73,11 +80,42 @@ export class CoreDirectory {
     this.place(writing);
   }
 
+  beginInstall(header: SnapshotHeader): void {
+    this.installing = header;
+    this.onWrite?.();
+  }
+
+  /** The log begins at what was received. What follows is kept where it follows that. */
+  finishInstall(): void {
+    const { installing } = this;
+    if (installing === undefined) return;
+    this.installing = undefined;
+    this.snapshots.install();
+    const { boundary } = installing;
+    const isHeld = this.entryAt(boundary.index)?.term === boundary.term;
+    if (isHeld) this.compact(boundary.index);
+    else this.entries = [];
+    this.boundary = boundary;
+  }
+
+  compact(upTo: Index): void {
+    const last = this.entryAt(upTo);
+    if (last === undefined) return;
+    this.entries = this.entries.slice(upTo - this.boundary.index);
+    this.boundary = { index: upTo, term: last.term };
+  }
+
   /** The write under way is found at the next opening, or is not. */
   crash(): void {
-    if (this.writing === undefined) return;
-    if (this.chance.happens(0.5)) this.finish();
-    else this.writing = undefined;
+    this.snapshots.crash(this.chance);
+    if (!this.hasWriteInFlight) return;
+    if (this.chance.happens(0.5)) {
+      this.finish();
+      this.finishInstall();
+    } else {
+      this.writing = undefined;
+      this.installing = undefined;
+    }
   }
 
   /** The log from batch `from` on is gone, what comes after the gap included; the witness remembers what there was. */
@@ -91,42 +129,70 @@ export class CoreDirectory {
     this.entries.length = from;
   }
 
-  /** Opens it, once more. */
+  /** Opens it, once more. A log that ends before the newest snapshot is that snapshot and nothing else. */
   open(): RestoredState {
     this.boot += 1;
-    const { term, vote, floor, boot, entries } = this;
+    this.fellBack = this.snapshots.open();
+    const snapshot = this.snapshots.kept[0]?.header;
+    if (snapshot !== undefined && this.lastIndex < snapshot.boundary.index) {
+      this.entries = [];
+      this.boundary = snapshot.boundary;
+      this.snapshots.keepOnly(snapshot);
+    }
+    const { term, vote, floor, boot, boundary, entries } = this;
     return {
       term,
       vote,
       floor,
-      boundary: origin,
-      snapshot: undefined,
-      lastIndex: asIndex(entries.length),
+      boundary,
+      snapshot,
+      lastIndex: asIndex(this.lastIndex),
       termRuns: termRuns(entries),
-      configurations: configurations(this.birth, entries),
+      configurations: this.configurations(snapshot),
       boot,
     };
   }
 
+  get boundaryIndex(): Index {
+    return this.boundary.index;
+  }
+
   /** Entries `from`..`to` (inclusive), at most `maxBytes` of data but at least one. */
   read(from: Index, to: Index, maxBytes: number): readonly Entry[] {
-    let end: number = from;
-    let bytes = this.entries[from - 1]?.data.length ?? 0;
-    while (end < to && end < this.entries.length) {
-      bytes += (this.entries[end] as Entry).data.length;
-      if (bytes > maxBytes) break;
-      end += 1;
+    const found: Entry[] = [];
+    let bytes = 0;
+    for (let index: number = from; index <= to; index += 1) {
+      const entry = this.entryAt(index);
+      if (entry === undefined) break;
+      bytes += entry.data.length;
+      if (found.length > 0 && bytes > maxBytes) break;
+      found.push(entry);
     }
-    return this.entries.slice(from - 1, end);
+    return found;
+  }
+
+  private get lastIndex(): number {
+    return this.boundary.index + this.entries.length;
+  }
+
+  private entryAt(index: number): Entry | undefined {
+    return this.entries[index - 1 - this.boundary.index];
   }
 
   private place(persist: OnlyFields<Persist, Placed>): void {
     const { truncateFrom, entries, term, vote, floor } = persist;
-    if (truncateFrom !== undefined) this.entries.length = truncateFrom - 1;
+    if (truncateFrom !== undefined) this.entries.length = truncateFrom - 1 - this.boundary.index;
     for (const entry of entries) this.entries.push(entry);
     this.term = term;
     this.vote = vote;
     this.floor = floor;
+  }
+
+  /** From the one in force at the snapshot's boundary, or at birth, on. */
+  private configurations(snapshot: SnapshotHeader | undefined): readonly ConfigurationAt[] {
+    const first = snapshot?.configuration ?? { index: origin.index, configuration: this.birth };
+    const after = this.entries.filter(({ index }) => index > (snapshot?.boundary.index ?? origin.index));
+    return [first, ...configurations(after)];
   }
 }
 
@@ -141,8 +207,8 @@ function termRuns(entries: readonly Entry[]): readonly TermRun[] {
   return runs;
 }
 
-function configurations(birth: Configuration, entries: readonly Entry[]): readonly ConfigurationAt[] {
-  const found: ConfigurationAt[] = [{ index: origin.index, configuration: birth }];
+function configurations(entries: readonly Entry[]): readonly ConfigurationAt[] {
+  const found: ConfigurationAt[] = [];
   for (const { kind, index, data } of entries) {
     if (kind !== "configuration") continue;
     const configuration = decodeConfiguration(data);

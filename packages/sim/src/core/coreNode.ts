@@ -35,6 +35,7 @@ import type { SimulatedProcess } from "../world/process.ts";
 import type { World } from "../world/world.ts";
 import type { CoreDirectory } from "./coreDirectory.ts";
 import { CoreRequests, type ReadEnd, type WriteEnd } from "./coreRequests.ts";
+import { CoreSnapshotWork, digestOf, restoreFrom } from "./coreSnapshotWork.ts";
 import type { CoreWire, WireEnd } from "./coreWire.ts";
 import type { OnlyFields } from "./onlyFields.ts";
 
@@ -49,6 +50,8 @@ export interface CoreNodePorts {
   readonly member: MemberHistory;
   /** Of the disk and the process of this start. */
   readonly chance: Chance;
+  /** Entries from one snapshot to the next. */
+  readonly snapshotEntries: number;
   /** The disk failed or an invariant of the core was broken: the process must end. */
   failed(error: unknown): void;
 }
@@ -66,7 +69,6 @@ type Performed =
   // Nobody asks for a change of membership here, and the wire reaches every host whoever is a member.
   | "memberships"
   | "membership"
-  // The machine gives no view of its state, so that no snapshot is ever taken.
   | "chunkLoads"
   | "chunks"
   | "install"
@@ -84,6 +86,8 @@ export class CoreNode {
   private readonly ports: CoreNodePorts;
   private readonly requests = new CoreRequests();
   private readonly observer: CoreObserver;
+  private readonly snapshots: CoreSnapshotWork;
+  private isHeld = false;
   private readonly slackMs: number;
   private appliedIndex: Index;
   private reportedAppliedIndex: Index;
@@ -98,14 +102,51 @@ export class CoreNode {
     this.slackMs = ports.chance.pick([0, 0, 0.5, 4]);
     this.observer = ports.checks.observer(ports.end.name, ports.member);
     this.state = createState(options, restored, ports.process.clock.nowMs());
-    this.appliedIndex = restored.boundary.index;
-    this.reportedAppliedIndex = restored.boundary.index;
+    this.appliedIndex = this.state.appliedIndex;
+    this.reportedAppliedIndex = this.state.appliedIndex;
+    this.snapshots = this.snapshotWork();
+  }
+
+  private snapshotWork(): CoreSnapshotWork {
+    const { directory, checks, member, snapshotEntries } = this.ports;
+    return new CoreSnapshotWork({
+      state: this.state,
+      machine: this.machine,
+      directory,
+      checks,
+      member,
+      everyEntries: snapshotEntries,
+      whenDiskDone: (run) => this.later(this.diskDelayMs(), run),
+      take: (event) => this.take(event),
+      hold: () => {
+        this.isHeld = true;
+      },
+      resume: ({ boundary: { index } }) => {
+        this.isHeld = false;
+        this.appliedIndex = index;
+        this.reportedAppliedIndex = index;
+        this.requests.swallowed(index);
+        this.requests.appliedUpTo(index);
+      },
+    });
+  }
+
+  /** The machine is as the snapshot says before anything else happens. */
+  private restore(): void {
+    const { directory, checks, member } = this.ports;
+    const { newest } = this.state.snapshots;
+    if (newest === undefined) return;
+    restoreFrom(this.machine, directory, newest);
+    checks.snapshots.restored(member, newest, digestOf(this.machine));
   }
 
   /** Its first turn. */
   begin(): void {
     this.observer.started?.(this.state);
-    this.guarded(() => this.turn());
+    this.guarded(() => {
+      this.restore();
+      this.turn();
+    });
   }
 
   digest(): string {
@@ -191,8 +232,11 @@ export class CoreNode {
     if (send.length > 0) this.send(send);
     if (persist !== undefined) this.persist(persist);
     for (const load of loads) this.load(load);
+    this.snapshots.perform(effects);
+    if (effects.chunks.length > 0) this.requests.readElsewhere();
     if (commitIndex > this.appliedIndex) this.arrangeApply();
     for (const outcome of reads) this.requests.readAnswered(outcome, this.appliedIndex);
+    this.snapshots.turnEnded(this.appliedIndex);
     this.armTimer(nextDeadlineMs);
   }
 
@@ -222,8 +266,10 @@ export class CoreNode {
     });
   }
 
+  /** What was compacted meanwhile is not asked for any more. */
   private load(load: Load): void {
     this.later(this.diskDelayMs(), () => {
+      if (load.from <= this.ports.directory.boundaryIndex) return;
       const entries = this.ports.directory.read(load.from, load.to, load.maxBytes);
       this.take({ kind: "loaded", load, entries });
     });
@@ -239,6 +285,7 @@ export class CoreNode {
   // --- state machine
 
   private arrangeApply(): void {
+    if (this.isHeld) return;
     if (this.slackMs === 0) {
       while (this.appliedIndex < this.state.commitIndex) this.applyPortion();
     } else if (!this.isApplyDue) {
@@ -253,6 +300,7 @@ export class CoreNode {
 
   private applyPortion(): void {
     const { checks, member } = this.ports;
+    if (this.isHeld) return;
     for (const entry of this.committedEntries()) {
       const result = this.machine.apply(entry);
       checks.application.applies(member, entry, result);

@@ -11,7 +11,7 @@ export type WriteEnd =
   | { readonly kind: "applied"; readonly index: Index; readonly result: Listed }
   /** It certainly had no effect. */
   | { readonly kind: "none"; readonly reason: RefusalReason | "another leader's entry took its place" }
-  | { readonly kind: "unknown"; readonly reason: "leadership was lost" };
+  | { readonly kind: "unknown"; readonly reason: "leadership was lost" | "a snapshot took its place" };
 
 export type ReadEnd =
   | { readonly kind: "confirmed"; readonly index: Index; readonly asLeader: boolean }
@@ -85,6 +85,22 @@ export class CoreRequests {
     if (ready.length === 0) return;
     this.confirmed = this.confirmed.filter(({ end }) => end.index > appliedIndex);
     for (const { end, tell } of ready) tell(end);
+  }
+
+  /** A snapshot is on its way: what waits to be applied comes with it. */
+  readElsewhere(): void {
+    const reads = this.confirmed;
+    this.confirmed = [];
+    for (const { tell } of reads) tell({ kind: "refused", reason: "elsewhere" });
+  }
+
+  /** A snapshot took the place of these entries. */
+  swallowed(upTo: Index): void {
+    for (const [index, { tell }] of [...this.appended]) {
+      if (index > upTo) continue;
+      this.appended.delete(index);
+      tell({ kind: "unknown", reason: "a snapshot took its place" });
+    }
   }
 
   /** What was appended may still commit under the next leader, or not. */

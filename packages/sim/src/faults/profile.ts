@@ -96,6 +96,22 @@ export function drawProfile(chance: Chance): Profile {
   return { ...drawn, faults, spares: chance.between(1, 2) };
 }
 
+/**
+ * How often snapshots are taken and how little of the log is left behind them, from after each entry and nothing on;
+ * in every third run there are none. Drawn apart, so that a run is otherwise what it would be without them.
+ */
+export function drawSnapshots(chance: Chance, { maxCachedBytes = 65_536 }: RaftOptions): RaftOptions {
+  if (chance.happens(1 / 3)) return {};
+  return {
+    snapshotEntries: chance.pick([1, 3, 10, 40, 200]),
+    snapshotGrowthPercent: chance.pick([0, 0, 50]),
+    compactionTailEntries: chance.pick([0, 1, 5, 50]),
+    compactionTailBytes: Math.min(chance.pick([16, 1_024, 65_536]), maxCachedBytes),
+    snapshotChunkBytes: chance.pick([8, 64, 1_024, 262_144]),
+    maxSnapshotBytesPerSecond: chance.pick([4_000, 100_000, 67_108_864]),
+  };
+}
+
 function drawWire(chance: Chance, isSlow: boolean): WireTemper {
   const rarely = (probability: number, most: number): number =>
     chance.happens(probability) ? chance.fraction() * most : 0;

@@ -26,6 +26,8 @@ export const invariants: Readonly<Record<InvariantName, string>> = {
   durability: "what was acknowledged is there at the end",
   "exactly once": "no write takes effect twice, or after its client was told that it had not",
   "replica equality": "healed nodes end with equal logs and equal states",
+  "snapshot equivalence":
+    "a snapshot stands for committed entries, and who is restored from it is as all were after them",
   "no false refusal": "a node whose data nobody touched comes back as a voter",
   "no unexpected stop": "no node stops by itself without a fault that explains it",
   "L1 stable leader": "a healed core has a leader within 10 election timeouts and keeps it for 20",

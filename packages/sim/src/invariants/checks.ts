@@ -25,19 +25,22 @@ import { CoreStep } from "./coreStep.ts";
 import { born, reopened, writeDurable, writeStarted } from "./disk.ts";
 import { checkRole } from "./elections.ts";
 import type { History, MemberHistory } from "./history.ts";
-import { markStep } from "./marks.ts";
+import { markStep, markTransfer } from "./marks.ts";
 import { beganWith, checkConfigurations } from "./membership.ts";
 import { checkSending } from "./messages.ts";
+import { SnapshotChecks } from "./snapshots.ts";
 
 const endOfTurn: Event = { kind: "tick" };
 
 export class Checks {
   readonly history: History;
   readonly application: Application;
+  readonly snapshots: SnapshotChecks;
 
   constructor(history: History) {
     this.history = history;
     this.application = new Application(history);
+    this.snapshots = new SnapshotChecks(history);
   }
 
   /** A process of this member has opened its log. */
@@ -49,7 +52,8 @@ export class Checks {
     known.seenRole = "follower";
     known.isBorn = standing.kind === "born";
     known.matches.clear();
-    known.seenCommit = 0;
+    // What a snapshot stands for is committed.
+    known.seenCommit = standing.kind === "born" ? (standing.restored.snapshot?.boundary.index ?? 0) : 0;
     known.appliedIndex = 0;
     known.leadsTerm = -1;
     known.inForce = undefined;
@@ -79,7 +83,9 @@ export class Checks {
         history.trace.observer?.stepped(name, state, event);
       },
       // At the end of its turn a leader goes on with a change of membership, which may commit and append.
-      effectsTaken: (state) => {
+      effectsTaken: (state, { snapshots, compactTo }) => {
+        for (const { kind } of snapshots) markTransfer(history, member, kind);
+        if (compactTo !== undefined) history.mark("log compacted");
         if (newestConfiguration(state.log) === member.inForce && state.role === member.seenRole) return;
         markStep(history, member, state, endOfTurn);
         checkRole(history, member, state);

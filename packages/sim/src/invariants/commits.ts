@@ -39,7 +39,8 @@ export function checkCommit(history: History, member: MemberHistory, state: Raft
 /** Nothing at or below the commit index that a member knew is truncated or replaced (CCF CommittedLogAppendOnly). */
 function checkKept(history: History, member: MemberHistory, state: RaftState): void {
   const committed = history.committed[member.seenCommit - 1];
-  if (committed === undefined) return;
+  // What is compacted away is in a snapshot, which has a check of its own.
+  if (committed === undefined || member.seenCommit < state.log.boundary.index) return;
   const term = termAt(state.log, asIndex(member.seenCommit));
   if (term === committed.term) return;
   history.fail(
@@ -133,8 +134,12 @@ function checkFollowerBound(history: History, member: MemberHistory, state: Raft
   );
 }
 
-/** The first report that an entry is committed fixes it; every later one must name the same. */
+/**
+ * The first report that an entry is committed fixes it; every later one must name the same. Of entries that came in a
+ * snapshot the last one is looked at.
+ */
 function agree(history: History, member: MemberHistory, state: RaftState, index: number): void {
+  if (index < state.log.boundary.index && history.committed[index - 1] !== undefined) return;
   const term = termAt(state.log, asIndex(index));
   const link: ChainLink | undefined = term === undefined ? undefined : history.link(index, term);
   const known = history.committed[index - 1];

@@ -5,7 +5,7 @@
  * A write counts as durable when the log store said so. After a crash the store must give back exactly that, or that
  * and the one write that was under way. Less is lost data; a mute or lost member without damage is a false refusal.
  */
-import type { Persist, RestoredState, Standing } from "@quorate/raft";
+import type { Persist, RestoredState, SnapshotHeader, Standing } from "@quorate/raft";
 import type { Damage } from "../faults/faultyCluster.ts";
 import { checkVote } from "./elections.ts";
 import { type ChainLink, type History, lastLink, linkAt, type MemberHistory } from "./history.ts";
@@ -55,6 +55,28 @@ function checkTruncation(history: History, member: MemberHistory, persist: Persi
   );
 }
 
+/** A snapshot takes the place of the log: of what comes after it only what follows its own last entry stays. */
+export function installStarted(history: History, member: MemberHistory, header: SnapshotHeader): void {
+  history.require(
+    member.writing === undefined && member.installing === undefined,
+    "persisted before sent",
+    () => `${member.member} installs a snapshot while a write was under way`,
+  );
+  member.installing = header;
+}
+
+export function installDurable(history: History, member: MemberHistory): void {
+  const header = member.installing;
+  if (header === undefined) return;
+  member.installing = undefined;
+  const { index, term } = header.boundary;
+  const isHeld = linkAt(member.log, index)?.term === term;
+  const rest = isHeld ? member.log.slice(index) : [];
+  const stands = history.committed.slice(0, index);
+  for (const link of stands) history.held(member, link);
+  member.log = [...stands, ...rest];
+}
+
 export function writeDurable(history: History, member: MemberHistory): void {
   const persist = member.writing;
   if (persist === undefined) return;
@@ -81,8 +103,9 @@ function applyPersist(history: History, member: MemberHistory, persist: Persist)
 /** `damage`: the simulation itself took durable data away, so less may come back, and the store must notice. */
 export function reopened(history: History, member: MemberHistory, standing: Standing, damage: Damage): void {
   const isDamaged = damage !== "none";
-  const { writing } = member;
+  const { writing, installing } = member;
   member.writing = undefined;
+  member.installing = undefined;
   const isNew = member.term === 0 && member.log.length === 0;
   if (standing.kind !== "born") {
     if (isNew || isDamaged) {
@@ -109,6 +132,15 @@ export function reopened(history: History, member: MemberHistory, standing: Stan
     applyPersist(history, member, writing);
     history.mark("write in flight survived the crash");
   } else if (writing !== undefined) history.mark("write in flight was lost");
+  if (installing !== undefined) {
+    const survived = !matches(member, restored) && !isDamaged;
+    if (survived) {
+      member.installing = installing;
+      installDurable(history, member);
+    }
+    history.mark(survived ? "snapshot installed by a crash" : "snapshot not installed, by a crash");
+  }
+  if (restored.snapshot !== undefined) history.mark("started from a snapshot");
   if (!isDamaged) {
     history.require(
       matches(member, restored),
@@ -126,8 +158,12 @@ function matches(member: MemberHistory, restored: RestoredState): boolean {
     restored.term === member.term &&
     restored.vote === member.vote &&
     restored.lastIndex === last.index &&
-    (restored.termRuns.at(-1)?.term ?? 0) === last.term
+    lastTermOf(restored) === last.term
   );
+}
+
+function lastTermOf({ termRuns, boundary }: RestoredState): number {
+  return termRuns.at(-1)?.term ?? boundary.term;
 }
 
 /** A member was born, or told again what it had lost the record of: its log is what `bear` gave back. */
@@ -154,7 +190,7 @@ function takeOver(history: History, member: MemberHistory, restored: RestoredSta
   member.vote = restored.vote;
   member.floor = restored.floor;
   if (matches(member, restored)) return;
-  member.log = [];
+  member.log = history.committed.slice(0, restored.boundary.index);
   for (const [at, run] of restored.termRuns.entries()) {
     const end = restored.termRuns[at + 1]?.firstIndex ?? restored.lastIndex + 1;
     for (let index: number = run.firstIndex; index < end; index += 1) {
@@ -178,6 +214,6 @@ function described(member: MemberHistory): string {
 }
 
 function describedRestored(restored: RestoredState): string {
-  const lastTerm = restored.termRuns.at(-1)?.term ?? 0;
+  const lastTerm = lastTermOf(restored);
   return `term ${restored.term}, vote ${restored.vote}, last entry ${restored.lastIndex} of term ${lastTerm}`;
 }

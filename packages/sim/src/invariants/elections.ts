@@ -56,7 +56,8 @@ function checkCompleteness(history: History, member: MemberHistory, state: RaftS
     if (commitTerm < state.currentTerm) upTo = Math.max(upTo, index);
   }
   const committed = history.committed[upTo - 1];
-  if (committed === undefined) return;
+  // All before the boundary is committed, and in the snapshot.
+  if (committed === undefined || upTo < state.log.boundary.index) return;
   const term = termAt(state.log, asIndex(upTo));
   if (term === committed.term) return;
   const held = term === undefined ? "no entry" : `an entry of term ${term}`;
@@ -70,6 +71,7 @@ function checkCompleteness(history: History, member: MemberHistory, state: RaftS
 /** A leader never overwrites or deletes an entry of its own log. */
 function checkAppendOnly(history: History, member: MemberHistory, state: RaftState): void {
   const { leaderLastIndex } = member;
+  if (leaderLastIndex < state.log.boundary.index) return; // compacted since
   const isKept =
     state.log.lastIndex >= leaderLastIndex &&
     termAt(state.log, asIndex(leaderLastIndex)) === member.leaderLastTerm;

@@ -14,6 +14,7 @@ import {
   type Persist,
   type RaftState,
   type Role,
+  type SnapshotHeader,
   type Term,
 } from "@quorate/raft";
 import { mixBytes, mixName, mixNumber } from "../world/mix.ts";
@@ -42,6 +43,7 @@ export type InvariantName =
   | "durability"
   | "exactly once"
   | "replica equality"
+  | "snapshot equivalence"
   | "no false refusal"
   | "no unexpected stop"
   | LivenessName
@@ -96,11 +98,17 @@ export interface MemberHistory {
   /** The entry at index i is at i - 1. */
   log: ChainLink[];
   writing: Persist | undefined;
+  /** A snapshot that its log store puts in the place of the log just now. */
+  installing: SnapshotHeader | undefined;
   votes: Map<number, MemberId>;
   maxTermSent: number;
   /** Messages to peers, and rejected appends among them. */
   sent: number;
   rejections: number;
+  /** Snapshots that it began to send, as a leader. */
+  transfers: number;
+  /** The transfer of which a peer was last sent content. */
+  chunks: Map<MemberId, string>;
   /** Of this start; undefined while it does not run. */
   state: RaftState | undefined;
   seenTerm: number;
@@ -135,6 +143,8 @@ export class History {
   readonly committedIn: Map<number, number> = new Map();
   /** The newest committed configuration; undefined before anybody was born. */
   configuration: ConfigurationAt | undefined;
+  /** The committed ones, in order. */
+  private readonly settled: ConfigurationAt[] = [];
   /** Told of each phase of a joint change, and of the member at which it was seen first. */
   onPhase: ((phase: MemberPhase, member: MemberId) => void) | undefined;
   private readonly configurations = new Map<ChainLink, Configuration>();
@@ -178,10 +188,13 @@ export class History {
         floor: undefined,
         log: [],
         writing: undefined,
+        installing: undefined,
         votes: new Map(),
         maxTermSent: 0,
         sent: 0,
         rejections: 0,
+        transfers: 0,
+        chunks: new Map(),
         state: undefined,
         seenTerm: 0,
         seenRole: "follower",
@@ -227,6 +240,17 @@ export class History {
       );
     }
     return known;
+  }
+
+  /** It is committed, and all before it are. */
+  settle(configuration: ConfigurationAt): void {
+    this.configuration = configuration;
+    this.settled.push(configuration);
+  }
+
+  /** Committed at or before `index`, the newest. */
+  configurationAt(index: number): ConfigurationAt | undefined {
+    return this.settled.findLast((one) => one.index <= index);
   }
 
   private sawConfiguration(link: ChainLink, data: Uint8Array): void {

@@ -9,12 +9,14 @@ import {
   asIndex,
   configurationOf,
   type Event,
+  isPending,
   isVoter,
   lastTerm,
   type Message,
   newestConfiguration,
   type RaftState,
   reachedByQuorum,
+  type SnapshotProgress,
   termAt,
 } from "@quorate/raft";
 import type { History, MemberHistory } from "./history.ts";
@@ -24,13 +26,41 @@ export function markStep(history: History, member: MemberHistory, state: RaftSta
     markRole(history, member, state, event);
     member.seenRole = state.role;
   }
+  if (event.kind === "snapshotInstalled") history.mark("snapshot installed");
   if (event.kind !== "received") return;
   const { message } = event;
-  if (message.kind === "voteRequest") markVoteRequest(history, state, event.from, message);
+  if (message.kind === "snapshotChunk") markChunk(history, state, message);
+  else if (message.kind === "voteRequest") markVoteRequest(history, state, event.from, message);
   else if (message.kind === "appendResponse" && state.leading !== undefined) {
     if (message.result.kind === "rejected") history.mark("rejection taken by a leader");
     else if (state.commitIndex < state.leading.noopIndex) markFigure8(history, state);
   }
+}
+
+export function markTransfer(history: History, member: MemberHistory, kind: SnapshotProgress["kind"]): void {
+  if (kind === "begun") member.transfers += 1;
+  history.mark(transferMarks[kind]);
+}
+
+const transferMarks: Readonly<Record<SnapshotProgress["kind"], string>> = {
+  begun: "snapshot transfer begun",
+  sent: "snapshot sent",
+  overtaken: "snapshot not needed after all",
+  aborted: "snapshot transfer aborted",
+};
+
+/** Called before the step's own checks, but after the step. */
+function markChunk(
+  history: History,
+  state: RaftState,
+  { header, term }: Extract<Message, { kind: "snapshotChunk" }>,
+): void {
+  const { boundary } = header;
+  if (term < state.currentTerm) history.mark("snapshot of an older leader refused");
+  else if (state.snapshots.incoming === undefined && state.log.lastIndex >= boundary.index) {
+    history.mark("snapshot ignored: the log has it");
+    if (state.log.lastIndex > boundary.index) history.mark("suffix kept over a snapshot");
+  } else if (isPending(state.snapshots.incoming)) history.mark("snapshot asked for while it is installed");
 }
 
 /** `seenRole` and `seenTerm` are those of before the step. */

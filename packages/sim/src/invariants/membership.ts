@@ -24,7 +24,7 @@ import { isQuorum } from "./quorums.ts";
 export function beganWith(history: History, member: MemberHistory, { log }: RaftState): void {
   member.inForce = newestConfiguration(log);
   const first = log.configurations[0];
-  if (history.configuration === undefined && first?.index === 0) history.configuration = first;
+  if (history.configuration === undefined && first?.index === 0) history.settle(first);
 }
 
 /** After every step of a member, when all else of it was looked at. */
@@ -33,7 +33,10 @@ export function checkConfigurations(history: History, member: MemberHistory, sta
   const before = member.inForce;
   if (inForce === before || before === undefined) return;
   member.inForce = inForce;
-  if (inForce.index <= before.index) history.mark("configuration truncated");
+  // One that stands in a snapshot is the same again, or newer.
+  if (inForce.index <= before.index && inForce.index > state.log.boundary.index) {
+    history.mark("configuration truncated");
+  }
   if (state.role !== "leader") return;
   const { configurations } = state.log;
   for (const [at, one] of configurations.entries()) {
@@ -131,7 +134,7 @@ export function committedConfiguration(
     const one = configurations[at] as ConfigurationAt;
     if (one.index < index) return;
     if (one.index > index) continue;
-    history.configuration = one;
+    history.settle(one);
     if (isJoint(one.configuration)) history.onPhase?.("jointCommitted", member.member);
   }
 }

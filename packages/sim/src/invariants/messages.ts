@@ -45,6 +45,10 @@ export function checkSending(
       checkLeader(history, member, message.term);
       checkEntries(history, member, message);
       return;
+    case "snapshotChunk":
+      checkLeader(history, member, message.term);
+      markResumed(history, member, to, message);
+      return;
     case "heartbeat":
       checkLeader(history, member, message.term);
       checkHeartbeat(history, member, to, message);
@@ -57,6 +61,20 @@ export function checkSending(
     default:
       return;
   }
+}
+
+/** The first content of a transfer is not the snapshot's first: the follower had that already. */
+function markResumed(
+  history: History,
+  member: MemberHistory,
+  to: MemberId,
+  { term, session, header, offset, data }: Extract<Message, { kind: "snapshotChunk" }>,
+): void {
+  if (data.length === 0) return;
+  const transfer = `${term} ${session} ${header.boundary.index}`;
+  if (member.chunks.get(to) === transfer) return;
+  member.chunks.set(to, transfer);
+  if (offset > 0) history.mark("snapshot transfer resumed");
 }
 
 function checkBorn(history: History, member: MemberHistory, message: Message): void {
@@ -126,6 +144,7 @@ function checkAck(history: History, member: MemberHistory, term: number, match: 
   const leader = history.leaders.get(term);
   const leaderState = leader === undefined ? undefined : history.of(leader).state;
   if (leaderState === undefined || leaderState.currentTerm !== term || leaderState.role !== "leader") return;
+  if (match < leaderState.log.boundary.index) return;
   const theirs = termAt(leaderState.log, asIndex(match));
   if (theirs === own.term) return;
   history.fail(

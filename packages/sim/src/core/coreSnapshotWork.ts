@@ -1,0 +1,156 @@
+/**
+ * What a bare core does about snapshots: takes its own ones, reads and stores chunks, installs, compacts. The node's
+ * `SnapshotWork` without promises: each step takes the disk's time, and the process may die before any of them.
+ */
+import {
+  configurationAt,
+  type Effects,
+  type Event,
+  type Index,
+  type RaftState,
+  type ReceivedChunk,
+  type SnapshotHeader,
+  termAt,
+} from "@quorate/raft";
+import type { ListMachine } from "../cluster/listMachine.ts";
+import type { Checks } from "../invariants/checks.ts";
+import { installDurable, installStarted } from "../invariants/disk.ts";
+import type { MemberHistory } from "../invariants/history.ts";
+import { mixText } from "../world/mix.ts";
+import type { CoreDirectory } from "./coreDirectory.ts";
+import { checksumOf } from "./coreSnapshots.ts";
+
+export interface CoreSnapshotPorts {
+  readonly state: RaftState;
+  readonly machine: ListMachine;
+  readonly directory: CoreDirectory;
+  readonly checks: Checks;
+  readonly member: MemberHistory;
+  /** A snapshot is taken when so many entries were applied since the last one. */
+  readonly everyEntries: number;
+  /** After the time that the disk takes; never where it fails. */
+  whenDiskDone(run: () => void): void;
+  take(event: Event): void;
+  /** Nothing is applied until `resume`. */
+  hold(): void;
+  resume(header: SnapshotHeader): void;
+}
+
+type Performed = "chunkLoads" | "chunks" | "install" | "compactTo" | "snapshots" | "snapshotWanted";
+
+export class CoreSnapshotWork {
+  private readonly ports: CoreSnapshotPorts;
+  private takenIndex: number;
+  private isTaking = false;
+  private isWanted = false;
+
+  constructor(ports: CoreSnapshotPorts) {
+    this.ports = ports;
+    this.takenIndex = ports.state.snapshots.newest?.boundary.index ?? 0;
+  }
+
+  perform(effects: Pick<Effects, Performed>): void {
+    const { directory, take, whenDiskDone } = this.ports;
+    for (const load of effects.chunkLoads) {
+      const { header, offset, bytes } = load;
+      whenDiskDone(() => {
+        take({ kind: "chunkLoaded", load, data: directory.snapshots.read(header, offset, bytes) });
+      });
+    }
+    for (const chunk of effects.chunks) whenDiskDone(() => this.store(chunk));
+    const { install, compactTo } = effects;
+    if (install !== undefined) this.install(install);
+    if (compactTo !== undefined) whenDiskDone(() => directory.compact(compactTo));
+    if (effects.snapshotWanted) this.isWanted = true;
+  }
+
+  private store(chunk: ReceivedChunk): void {
+    const { directory, checks, take } = this.ports;
+    const { header, offset, data } = chunk.message;
+    const here = directory.snapshots.receive(header, offset, data);
+    if (here < header.bytes) take({ kind: "chunkStored", chunk, offset: here });
+    else if (directory.snapshots.isWhole(header)) {
+      take({ kind: "chunkStored", chunk, offset: here });
+      take({ kind: "snapshotReceived", header });
+    } else {
+      checks.history.mark("snapshot found damaged by its receiver");
+      take({ kind: "chunkStored", chunk, offset: 0 });
+    }
+  }
+
+  /** Log, then machine, then the core. */
+  private install(header: SnapshotHeader): void {
+    const { directory, checks, member, machine, whenDiskDone, take, hold, resume } = this.ports;
+    hold();
+    installStarted(checks.history, member, header);
+    directory.beginInstall(header);
+    whenDiskDone(() => {
+      directory.finishInstall();
+      installDurable(checks.history, member);
+      whenDiskDone(() => {
+        restoreFrom(machine, directory, header);
+        checks.snapshots.restored(member, header, digestOf(machine));
+        this.takenIndex = header.boundary.index;
+        resume(header);
+        take({ kind: "snapshotInstalled", header });
+      });
+    });
+  }
+
+  /** After each turn. */
+  turnEnded(appliedIndex: Index): void {
+    const entries = appliedIndex - this.takenIndex;
+    const isDue = entries >= this.ports.everyEntries || (this.isWanted && entries > 0);
+    if (isDue && !this.isTaking) this.begin(appliedIndex);
+  }
+
+  private begin(index: Index): void {
+    const { state, machine, whenDiskDone } = this.ports;
+    const term = termAt(state.log, index);
+    if (term === undefined || machine.appliedIndex !== index) return;
+    this.isTaking = true;
+    const configuration = configurationAt(state.log, index);
+    const chunks = [...machine.view().chunks()];
+    const digest = digestOf(machine);
+    const content = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
+    let at = 0;
+    for (const chunk of chunks) {
+      content.set(chunk, at);
+      at += chunk.length;
+    }
+    const checksum = checksumOf(content);
+    const chain = this.ports.checks.history.committed[index - 1]?.hash ?? 0;
+    const header = { boundary: { index, term }, chain, configuration, bytes: content.length, checksum };
+    whenDiskDone(() => this.finish(header, content, digest));
+  }
+
+  /** A follower may apply what it has not written yet, and a snapshot must never be ahead of its log. */
+  private finish(header: SnapshotHeader, content: Uint8Array, digest: number): void {
+    const { state, directory, checks, member, take, whenDiskDone } = this.ports;
+    const { index } = header.boundary;
+    if (state.disk.durableIndex < index) {
+      checks.history.mark("snapshot waited for its log");
+      whenDiskDone(() => this.finish(header, content, digest));
+      return;
+    }
+    this.isTaking = false;
+    if (index <= this.takenIndex || state.snapshots.incoming?.phase === "installing") return;
+    this.takenIndex = index;
+    this.isWanted = false;
+    checks.snapshots.taken(member, header, digest);
+    directory.snapshots.keep({ header, content });
+    take({ kind: "snapshotTaken", header, compactableTo: directory.snapshots.compactableTo });
+  }
+}
+
+export function restoreFrom(machine: ListMachine, directory: CoreDirectory, header: SnapshotHeader): void {
+  const content = directory.snapshots.read(header, 0, header.bytes);
+  if (content === undefined) throw new Error(`the snapshot of entry ${header.boundary.index} is gone`);
+  const restoration = machine.restore();
+  restoration.add(content);
+  restoration.finish();
+}
+
+export function digestOf(machine: ListMachine): number {
+  return mixText(7, `${machine.serials.join()}`);
+}

@@ -1,0 +1,77 @@
+/**
+ * Snapshot equivalence: a snapshot stands for committed entries and the configuration among them, a machine that was
+ * restored from one is as every machine was after the same entry, and what is installed takes nothing back.
+ */
+import type { SnapshotHeader } from "@quorate/raft";
+import type { History, MemberHistory } from "./history.ts";
+
+export class SnapshotChecks {
+  private readonly history: History;
+  /** A hash of the state after each entry at which a snapshot was taken. */
+  private readonly states = new Map<number, number>();
+
+  constructor(history: History) {
+    this.history = history;
+  }
+
+  /** `digest`: of the machine at the moment of the view. */
+  taken(member: MemberHistory, header: SnapshotHeader, digest: number): void {
+    const { history } = this;
+    const { index } = header.boundary;
+    history.mark("snapshot taken");
+    this.checkHeader(member, header);
+    const known = this.states.get(index);
+    if (known === undefined) this.states.set(index, digest);
+    else if (known !== digest) {
+      history.fail(
+        "snapshot equivalence",
+        `${member.member} takes a snapshot of entry ${index} whose state is not that of others after it`,
+      );
+    }
+    history.require(
+      member.log.length >= index,
+      "snapshot equivalence",
+      () => `${member.member} keeps a snapshot of entry ${index}, and its log ends at ${member.log.length}`,
+    );
+  }
+
+  /** The machine has the state of the snapshot, at a start or in the place of an older state. */
+  restored(member: MemberHistory, header: SnapshotHeader, digest: number): void {
+    const { history } = this;
+    const { index } = header.boundary;
+    history.mark("machine restored from a snapshot");
+    this.checkHeader(member, header);
+    history.require(
+      this.states.get(index) === digest,
+      "snapshot equivalence",
+      () => `${member.member} restores a state from a snapshot of entry ${index} that nobody had after it`,
+    );
+    history.require(
+      index > member.appliedIndex,
+      "snapshot equivalence",
+      () =>
+        `${member.member} had applied ${member.appliedIndex} and goes back to a snapshot of entry ${index}`,
+    );
+    member.appliedIndex = index;
+  }
+
+  private checkHeader(member: MemberHistory, { boundary, configuration }: SnapshotHeader): void {
+    const { history } = this;
+    const committed = history.committed[boundary.index - 1];
+    history.require(
+      committed?.term === boundary.term,
+      "snapshot equivalence",
+      () =>
+        `${member.member} has a snapshot of entry ${boundary.index} of term ${boundary.term}, where ` +
+        (committed === undefined ? "nothing was committed" : `one of term ${committed.term} was committed`),
+    );
+    const inForce = history.configurationAt(boundary.index);
+    history.require(
+      inForce === undefined || inForce.index === configuration.index,
+      "snapshot equivalence",
+      () =>
+        `${member.member} has a snapshot of entry ${boundary.index} with the configuration ${configuration.index}; ` +
+        `in force there is that of ${inForce?.index}`,
+    );
+  }
+}
