@@ -1,9 +1,10 @@
-/** A leader that sends a snapshot: to whom, in what steps, when it ends, and what of the log is kept for it meanwhile. */
+/** A leader that sends a snapshot: to whom, in what steps, when it ends, and what of the log it keeps meanwhile. */
 import type { Effects, Message } from "@quorate/raft";
 import { asIndex, asTerm } from "@quorate/raft";
 import { describe, expect, it } from "vitest";
 import {
   advance,
+  answerLoad,
   type Cluster,
   type ClusterOptions,
   campaign,
@@ -107,6 +108,25 @@ describe("a follower whose next entry is compacted away", () => {
     run(cluster, runtime, 2_000);
     expect(seen.every(([index, term]) => index === 0 || term > 0)).toBe(true);
     expect(commitOf(cluster, "c")).toBe(nodeOf(cluster, "a").state.log.lastIndex);
+  });
+
+  it("is sent no entries that were read before they were compacted", () => {
+    const cluster = createCluster({ nodes: three, core: { maxCachedBytes: 0 } });
+    cluster.slowLoads = true;
+    partition(cluster, ["a", "b"]);
+    campaign(cluster, "a");
+    for (const text of ["x", "y", "z"]) {
+      propose(cluster, "a", text);
+      settle(cluster);
+    }
+    receive(cluster, "a", "c", matched(1, 1, progress(cluster).session));
+    const [read] = nodeOf(cluster, "a").loads;
+    expect(read).toMatchObject({ from: 2, peer: idOf("c") });
+    takeSnapshot(cluster, "a");
+    if (read === undefined) throw new Error("nothing was read");
+    const effects = answerLoad(cluster, "a", read);
+    expect(sentOf(effects, "appendRequest")).toEqual([]);
+    expect(progress(cluster).mode).toBe("snapshot");
   });
 
   it("is left alone while it is not there", () => {

@@ -50,7 +50,7 @@ export interface NodePorts {
   readonly observer?: StartOptions<unknown>["observer"];
   /** For checkers, which look at what passes a port. */
   readonly wrap?: {
-    machine(machine: StateMachine<CommandResult>): StateMachine<CommandResult>;
+    machine(host: MachineHost): StateMachine<CommandResult>;
     transport(transport: Transport): Transport;
   };
 }
@@ -166,7 +166,7 @@ function assemble(ports: NodePorts, options: NodeOptions, entrance: Entrance): A
     address,
     log,
     transport: wrap?.transport(transport) ?? transport,
-    machine: wrap?.machine(host.machine) ?? host.machine,
+    machine: wrap?.machine(host) ?? host.machine,
     clock,
     random,
     options: raftOptions,

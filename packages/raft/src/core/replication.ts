@@ -137,6 +137,7 @@ export function onLoaded(
   if (load.session !== peer.session || load.from !== peer.load.from) return;
   if (!areOurs(state, load, entries)) return; // asked for again after a while
   peer.load = undefined;
+  if (needsSnapshot(state, peer)) return; // what it was read for was compacted meanwhile
   if (peer.mode === "replicate" && peer.next === load.from) sendAppend(state, peer, entries);
 }
 

@@ -140,7 +140,7 @@ export function raftAssembly(options: RaftOptions): Assembly {
     async start(cluster, host, process) {
       const machine = listMachine();
       const bare = await startBare(cluster, host, process, options, (member) =>
-        cluster.checks.machine(machine, member),
+        cluster.checks.machine(machine, member, () => machine.serials.join()),
       );
       return { ...bare, list: { raft: bare.raft, machine }, digest: () => machine.serials.join() };
     },
@@ -152,7 +152,7 @@ export function machineAssembly(options: RaftOptions, replicas: Replicas): Assem
     async start(cluster, host, process) {
       const replica = replicas.start(host.name, host.starts, host.directory.isEmpty);
       const bare = await startBare(cluster, host, process, options, (member) => {
-        const checked = cluster.checks.machine(replica, member);
+        const checked = cluster.checks.machine(replica, member, () => replica.digest());
         return {
           apply(entry): unknown {
             checked.apply(entry);
@@ -179,7 +179,7 @@ export function storeAssembly(options: RaftOptions): Assembly {
           clock: process.clock,
           observer: checks.observer(host.name, member),
           wrap: {
-            machine: (machine) => checks.machine(machine, member),
+            machine: ({ machine, store }) => checks.machine(machine, member, () => hashState(store)),
             transport: (transport) => checks.transport(transport, member),
           },
         },

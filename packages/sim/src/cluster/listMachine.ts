@@ -1,8 +1,8 @@
 /**
  * The smallest state machine worth replicating: a list of the serial numbers that it was given.
  *
- * Each write carries a serial of its own, so that a lost, repeated or invented write shows. Its snapshots are that list,
- * four bytes each, after the index of the last entry.
+ * Each write carries a serial of its own, so that a lost, repeated or invented write shows. Its snapshots are that
+ * list, four bytes each, after the index of the last entry.
  */
 import type { Entry, Snapshotting, StateMachine, StateRestoration, StateView } from "@quorate/raft";
 

@@ -16,7 +16,6 @@ import type { ListMachine } from "../cluster/listMachine.ts";
 import type { Checks } from "../invariants/checks.ts";
 import { installDurable, installStarted } from "../invariants/disk.ts";
 import type { MemberHistory } from "../invariants/history.ts";
-import { mixText } from "../world/mix.ts";
 import type { CoreDirectory } from "./coreDirectory.ts";
 import { checksumOf } from "./coreSnapshots.ts";
 
@@ -111,7 +110,7 @@ export class CoreSnapshotWork {
     this.isTaking = true;
     const configuration = configurationAt(state.log, index);
     const chunks = [...machine.view().chunks()];
-    const digest = digestOf(machine);
+    this.ports.checks.snapshots.viewed(this.ports.member, digestOf(machine));
     const content = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
     let at = 0;
     for (const chunk of chunks) {
@@ -121,23 +120,23 @@ export class CoreSnapshotWork {
     const checksum = checksumOf(content);
     const chain = this.ports.checks.history.committed[index - 1]?.hash ?? 0;
     const header = { boundary: { index, term }, chain, configuration, bytes: content.length, checksum };
-    whenDiskDone(() => this.finish(header, content, digest));
+    whenDiskDone(() => this.finish(header, content));
   }
 
   /** A follower may apply what it has not written yet, and a snapshot must never be ahead of its log. */
-  private finish(header: SnapshotHeader, content: Uint8Array, digest: number): void {
+  private finish(header: SnapshotHeader, content: Uint8Array): void {
     const { state, directory, checks, member, take, whenDiskDone } = this.ports;
     const { index } = header.boundary;
     if (state.disk.durableIndex < index) {
       checks.history.mark("snapshot waited for its log");
-      whenDiskDone(() => this.finish(header, content, digest));
+      whenDiskDone(() => this.finish(header, content));
       return;
     }
     this.isTaking = false;
     if (index <= this.takenIndex || state.snapshots.incoming?.phase === "installing") return;
     this.takenIndex = index;
     this.isWanted = false;
-    checks.snapshots.taken(member, header, digest);
+    checks.snapshots.taken(member, header);
     directory.snapshots.keep({ header, content });
     take({ kind: "snapshotTaken", header, compactableTo: directory.snapshots.compactableTo });
   }
@@ -151,6 +150,6 @@ export function restoreFrom(machine: ListMachine, directory: CoreDirectory, head
   restoration.finish();
 }
 
-export function digestOf(machine: ListMachine): number {
-  return mixText(7, `${machine.serials.join()}`);
+export function digestOf(machine: ListMachine): string {
+  return machine.serials.join();
 }

@@ -9,6 +9,7 @@
 import {
   type Entry,
   type Event,
+  isSnapshotting,
   type LogStore,
   type MemberId,
   newestConfiguration,
@@ -22,7 +23,15 @@ import type { Damage } from "../faults/faultyCluster.ts";
 import { Application } from "./application.ts";
 import { checkCommit } from "./commits.ts";
 import { CoreStep } from "./coreStep.ts";
-import { born, reopened, writeDurable, writeStarted } from "./disk.ts";
+import {
+  beginsAt,
+  born,
+  installDurable,
+  installStarted,
+  reopened,
+  writeDurable,
+  writeStarted,
+} from "./disk.ts";
 import { checkRole } from "./elections.ts";
 import type { History, MemberHistory } from "./history.ts";
 import { markStep, markTransfer } from "./marks.ts";
@@ -52,9 +61,7 @@ export class Checks {
     known.seenRole = "follower";
     known.isBorn = standing.kind === "born";
     known.matches.clear();
-    // What a snapshot stands for is committed.
-    known.seenCommit = standing.kind === "born" ? (standing.restored.snapshot?.boundary.index ?? 0) : 0;
-    known.appliedIndex = 0;
+    beginsAt(known, standing.kind === "born" ? standing.restored.snapshot : undefined);
     known.leadsTerm = -1;
     known.inForce = undefined;
     return known;
@@ -121,11 +128,15 @@ export class Checks {
         writeDurable(history, member);
       },
       read: (from, to, maxBytes) => inner.read(from, to, maxBytes),
-      get snapshots() {
-        return inner.snapshots;
-      },
+      snapshots: this.snapshots.store(inner.snapshots, member),
       compact: (upTo) => inner.compact(upTo),
-      install: (header) => inner.install(header),
+      async install(header) {
+        installStarted(history, member, header);
+        const restored = await inner.install(header);
+        installDurable(history, member);
+        member.restoring = header;
+        return restored;
+      },
       remember: (peer, seen) => inner.remember(peer, seen),
       quarantine: (reason) => inner.quarantine(reason),
       close: () => inner.close(),
@@ -150,13 +161,17 @@ export class Checks {
     this.history.trace.observer?.sent(member.member, to, message);
   }
 
-  machine<Result>(inner: StateMachine<Result>, member: MemberHistory): StateMachine<Result> {
-    return {
-      apply: (entry: Entry) => {
-        const result = inner.apply(entry);
-        this.application.applies(member, entry, result);
-        return result;
-      },
+  /** `digest`: equal for equal states of the machine. */
+  machine<Result>(
+    inner: StateMachine<Result>,
+    member: MemberHistory,
+    digest: () => string,
+  ): StateMachine<Result> {
+    const apply = (entry: Entry): Result => {
+      const result = inner.apply(entry);
+      this.application.applies(member, entry, result);
+      return result;
     };
+    return isSnapshotting(inner) ? { apply, ...this.snapshots.machine(inner, member, digest) } : { apply };
   }
 }

@@ -166,9 +166,17 @@ function lastTermOf({ termRuns, boundary }: RestoredState): number {
   return termRuns.at(-1)?.term ?? boundary.term;
 }
 
+/** What a snapshot stands for is committed; the machine has yet to be restored from it. */
+export function beginsAt(member: MemberHistory, snapshot: SnapshotHeader | undefined): void {
+  member.seenCommit = snapshot?.boundary.index ?? 0;
+  member.appliedIndex = 0;
+  member.restoring = snapshot;
+}
+
 /** A member was born, or told again what it had lost the record of: its log is what `bear` gave back. */
 export function born(history: History, member: MemberHistory, restored: RestoredState): void {
   member.isBorn = true;
+  beginsAt(member, restored.snapshot);
   checkPromises(history, member, restored);
   takeOver(history, member, restored);
 }

@@ -100,6 +100,8 @@ export interface MemberHistory {
   writing: Persist | undefined;
   /** A snapshot that its log store puts in the place of the log just now. */
   installing: SnapshotHeader | undefined;
+  /** What its machine is restored from next. */
+  restoring: SnapshotHeader | undefined;
   votes: Map<number, MemberId>;
   maxTermSent: number;
   /** Messages to peers, and rejected appends among them. */
@@ -189,6 +191,7 @@ export class History {
         log: [],
         writing: undefined,
         installing: undefined,
+        restoring: undefined,
         votes: new Map(),
         maxTermSent: 0,
         sent: 0,

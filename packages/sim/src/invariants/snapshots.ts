@@ -2,32 +2,86 @@
  * Snapshot equivalence: a snapshot stands for committed entries and the configuration among them, a machine that was
  * restored from one is as every machine was after the same entry, and what is installed takes nothing back.
  */
-import type { SnapshotHeader } from "@quorate/raft";
+import type {
+  SnapshotHeader,
+  SnapshotStore,
+  Snapshotting,
+  SnapshotWriter,
+  StateMachine,
+} from "@quorate/raft";
 import type { History, MemberHistory } from "./history.ts";
 
 export class SnapshotChecks {
   private readonly history: History;
   /** A hash of the state after each entry at which a snapshot was taken. */
-  private readonly states = new Map<number, number>();
+  private readonly states = new Map<number, string>();
 
   constructor(history: History) {
     this.history = history;
   }
 
-  /** `digest`: of the machine at the moment of the view. */
-  taken(member: MemberHistory, header: SnapshotHeader, digest: number): void {
-    const { history } = this;
-    const { index } = header.boundary;
-    history.mark("snapshot taken");
-    this.checkHeader(member, header);
+  /** Looks at what a node keeps of its own. */
+  store(inner: SnapshotStore, member: MemberHistory): SnapshotStore {
+    const finished = (header: SnapshotHeader): void => this.taken(member, header);
+    return {
+      get kept() {
+        return inner.kept;
+      },
+      get compactableTo() {
+        return inner.compactableTo;
+      },
+      write: async (boundary, configuration) => watched(await inner.write(boundary, configuration), finished),
+      receive: (header) => inner.receive(header),
+      read: (header, offset, maxBytes) => inner.read(header, offset, maxBytes),
+      retain: (header) => inner.retain(header),
+    };
+  }
+
+  /** Looks at what a machine gives for a snapshot, and takes from one. */
+  machine(
+    inner: StateMachine<unknown> & Snapshotting,
+    member: MemberHistory,
+    digest: () => string,
+  ): Snapshotting {
+    return {
+      view: () => {
+        this.viewed(member, digest());
+        return inner.view();
+      },
+      restore: () => {
+        const { add, finish } = inner.restore();
+        return {
+          add,
+          finish: () => {
+            finish();
+            const { restoring } = member;
+            member.restoring = undefined;
+            if (restoring !== undefined) this.restored(member, restoring, digest());
+          },
+        };
+      },
+    };
+  }
+
+  /** The machine's state is looked at, after the last entry that it applied. The snapshot may outlive its process. */
+  viewed(member: MemberHistory, digest: string): void {
+    const index = member.appliedIndex;
     const known = this.states.get(index);
     if (known === undefined) this.states.set(index, digest);
     else if (known !== digest) {
-      history.fail(
+      this.history.fail(
         "snapshot equivalence",
         `${member.member} takes a snapshot of entry ${index} whose state is not that of others after it`,
       );
     }
+  }
+
+  /** It is durable. */
+  taken(member: MemberHistory, header: SnapshotHeader): void {
+    const { history } = this;
+    const { index } = header.boundary;
+    history.mark("snapshot taken");
+    this.checkHeader(member, header);
     history.require(
       member.log.length >= index,
       "snapshot equivalence",
@@ -36,7 +90,7 @@ export class SnapshotChecks {
   }
 
   /** The machine has the state of the snapshot, at a start or in the place of an older state. */
-  restored(member: MemberHistory, header: SnapshotHeader, digest: number): void {
+  restored(member: MemberHistory, header: SnapshotHeader, digest: string): void {
     const { history } = this;
     const { index } = header.boundary;
     history.mark("machine restored from a snapshot");
@@ -74,4 +128,17 @@ export class SnapshotChecks {
         `in force there is that of ${inForce?.index}`,
     );
   }
+}
+
+function watched(inner: SnapshotWriter, finished: (header: SnapshotHeader) => void): SnapshotWriter {
+  return {
+    boundary: inner.boundary,
+    write: (chunk) => inner.write(chunk),
+    async finish() {
+      const header = await inner.finish();
+      finished(header);
+      return header;
+    },
+    abort: () => inner.abort(),
+  };
 }
