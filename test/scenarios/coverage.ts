@@ -3,23 +3,8 @@
  *
  * `title` stands in `file` word for word (coverage.test.ts looks). When a feature comes, its rows move from `later` up.
  */
-export interface Covered {
-  /** Where the bug was seen, and in a few words what it was. */
-  readonly bug: string;
-  readonly file: string;
-  readonly title: string;
-}
-
-export interface Absent {
-  readonly bug: string;
-  readonly because: string;
-}
-
-type Row = readonly [bug: string, title: string];
-
-function inFile(file: string, rows: readonly Row[]): Covered[] {
-  return rows.map(([bug, title]) => ({ bug, file, title }));
-}
+import { type Absent, type Covered, inFile } from "./covered.ts";
+import { coveredOfSnapshots } from "./snapshotCoverage.ts";
 
 export const covered: readonly Covered[] = [
   ...inFile("test/core/sickLeader.test.ts", [
@@ -51,6 +36,7 @@ export const covered: readonly Covered[] = [
     ],
     ["openraft#1805: a log not flushed", "asks for no vote before its log is flushed (openraft#1805)"],
   ]),
+  ...coveredOfSnapshots,
   ...inFile("test/scenarios/scenarios.test.ts", [
     [
       "CCF#5891: a former candidate voted twice",
@@ -362,7 +348,6 @@ export const covered: readonly Covered[] = [
   ]),
 ];
 
-const snapshots = "waits for snapshots and compaction";
 const membership = "waits for changes of membership";
 
 /** What cannot be played before the feature is there. */
@@ -375,11 +360,6 @@ export const later: readonly Absent[] = [
   { bug: "hashicorp/raft#524, #526: a removed server campaigns for ever", because: membership },
   { bug: "openraft#2091: the node with the newest log removed itself", because: membership },
   { bug: "rethinkdb#5289: told that it is no member, a node wiped its state", because: membership },
-  { bug: "scylla#29092: a snapshot of an earlier leadership", because: snapshots },
-  { bug: "camunda#6092, etcd#1763, #1837: a stale snapshot", because: snapshots },
-  { bug: "etcd-io/raft#31, #36: an append without a previous term after compaction", because: snapshots },
-  { bug: "tikv#16435, #17213: a stuck snapshot blocks everything else", because: snapshots },
-  { bug: "RATIS-2511: reads hang while a snapshot is installed", because: snapshots },
 ];
 
 /** What the design leaves no room for. */
@@ -390,10 +370,7 @@ export const notApplicable: readonly Absent[] = [
   },
   {
     bug: "etcd#13766, #13967, convex#145: applied index and data were saved apart",
-    because: "the state machine is in memory and is rebuilt from the log; nothing applied is saved",
-  },
-  {
-    bug: "hashicorp/raft#277: a shutdown that waited for a snapshot",
-    because: "there are no snapshots, and no step of a shutdown waits without a bound",
+    because:
+      "the machine is in memory; what is saved of it is a snapshot, which names the index that it is of",
   },
 ];
