@@ -6,7 +6,9 @@ import {
   campaign,
   createCluster,
   finishWrite,
+  heal,
   nodeOf,
+  partition,
   propose,
   settle,
 } from "./cluster.ts";
@@ -42,6 +44,24 @@ describe("a leader whose disk hangs", () => {
     advance(cluster, 10_000);
     expect(leaderOf(cluster)).toBe("a");
     expect(nodeOf(cluster, "a").state.currentTerm).toBe(1);
+  });
+
+  it("goes where a follower needs what only that disk has, though nobody can take over with all of its log", () => {
+    const cluster = createCluster({ nodes: ["a", "b", "c", "d", "e"], core: { maxCachedBytes: 0 } });
+    partition(cluster, ["a", "b", "c"]);
+    campaign(cluster, "a");
+    for (const text of ["x", "y"]) {
+      propose(cluster, "a", text);
+      settle(cluster);
+    }
+    cluster.slowLoads = true;
+    cluster.slowDisks.add("a");
+    heal(cluster);
+    propose(cluster, "a", "hangs");
+    advance(cluster, 4_000);
+    expect(nodeOf(cluster, "a").state, "d and e wait for its disk").toMatchObject({ commitIndex: 3 });
+    advance(cluster, 1_500);
+    expect(leaderOf(cluster)).toMatch(/^[bc]$/);
   });
 
   it("that is idle hangs nobody: nothing is written", () => {

@@ -2,9 +2,12 @@
  * A leader whose own disk hangs: its heartbeats are healthy and the others serve it, but it keeps nothing itself
  * (hashicorp/raft#503, #612, #666). It hands over to a voter that keeps more, and does not come back at once.
  *
- * Where no voter keeps more it stays: a slow disk that all share must not make every leader resign for ever.
+ * Where no voter keeps more it stays: a slow disk that all share must not make every leader resign for ever. Where one
+ * does and cannot be brought to lead, it just goes: a follower that needs what only the hung disk has may be what keeps
+ * the rest of the log from being committed, for which a handover waits.
  */
 import { configurationOf } from "./log.ts";
+import { becomeFollower } from "./roles.ts";
 import type { LeadingState, RaftState } from "./state.ts";
 import { beginTransfer } from "./transfer.ts";
 import type { MemberId } from "./types.ts";
@@ -24,9 +27,12 @@ export function checkOwnDisk(state: RaftState, leading: LeadingState): void {
   }
   const target = keepsMore(state, leading);
   if (target === undefined) return;
+  // The last attempt was for this write already, and came to nothing.
+  const hasTried = disk.outstanding.sinceMs + diskStallMs <= backoff.untilMs - backoff.lengthMs;
   backoff.lengthMs = Math.min(Math.max(diskStallMs, 2 * backoff.lengthMs), longestPause * diskStallMs);
   backoff.untilMs = nowMs + backoff.lengthMs;
-  beginTransfer(state, leading, target, []);
+  if (hasTried) becomeFollower(state, state.currentTerm, undefined);
+  else beginTransfer(state, leading, target, []);
 }
 
 /** The voter with the highest match, if that is beyond what our own disk has. */
