@@ -91,10 +91,66 @@ describe("a node's port", () => {
   });
 });
 
+describe("the watch over HTTP", () => {
+  async function ask(cluster: NodeCluster, query: string): Promise<Record<string, unknown>> {
+    const { status, body } = await get(cluster, `/v1/watch?${query}`);
+    return { status, ...JSON.parse(body) };
+  }
+
+  it("says where a watch begins, and then gives each change once, in order", async () => {
+    const cluster = await alone();
+    const { next } = await ask(cluster, "prefix=jobs/");
+    const waited = ask(cluster, `prefix=jobs/&from=${next}`);
+    const first = await cluster.kv.put("jobs/1", { n: 1 });
+    await cluster.kv.put("other", "x");
+    expect(await waited).toMatchObject({
+      status: 200,
+      events: [
+        { kind: "put", key: "jobs/1", revision: first.revision, value: { n: 1 }, format: "json", version: 1 },
+      ],
+      next: first.revision + 1,
+    });
+    await cluster.kv.put("jobs/2", Uint8Array.of(1, 2));
+    const { revision } = await cluster.kv.delete("jobs/1");
+    const kinds: unknown[] = [];
+    for (let from = first.revision + 1; from <= revision; ) {
+      const page = await ask(cluster, `prefix=jobs/&from=${from}`);
+      for (const event of page.events as { kind: string; key: string }[])
+        kinds.push(`${event.kind} ${event.key}`);
+      from = page.next as number;
+    }
+    expect(kinds).toEqual(["put jobs/2", "delete jobs/1"]);
+  });
+
+  it("answers with nothing when nothing has changed in time", async () => {
+    const cluster = await alone();
+    const { next } = await ask(cluster, "key=quiet");
+    expect(await ask(cluster, `key=quiet&from=${next}&timeoutMs=50`)).toMatchObject({
+      status: 200,
+      events: [],
+    });
+  });
+
+  it("refuses what makes no sense, and what was cut away", async () => {
+    const cluster = await alone();
+    expect(await ask(cluster, "")).toMatchObject({ status: 400, error: { code: "INVALID_ARGUMENT" } });
+    expect(await ask(cluster, "key=a&from=x")).toMatchObject({ status: 400 });
+    await cluster.kv.limit({ historyRevisions: 1 });
+    for (let n = 0; n < 5; n += 1) await cluster.kv.put("key", n);
+    expect(await ask(cluster, "key=key&from=1")).toMatchObject({ status: 410, error: { code: "COMPACTED" } });
+  });
+
+  it("asks for the secret", async () => {
+    expect(await get(await alone("correct horse battery staple"), "/v1/watch?key=a")).toMatchObject({
+      status: 401,
+    });
+  });
+});
+
 it("before the node runs, its pages say that it starts", () => {
   const asked = { query: new URLSearchParams(), isTrusted: true, signal: new AbortController().signal };
   const pages = new NodePages();
-  for (const path of ["/healthz", "/readyz", "/metrics"]) {
+  for (const path of ["/healthz", "/readyz", "/metrics", "/v1/watch"]) {
     expect(pages.answer({ ...asked, path })).toMatchObject({ status: 503, body: "This node is starting.\n" });
   }
 });

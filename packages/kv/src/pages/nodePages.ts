@@ -4,32 +4,49 @@
  *
  *     /healthz   the process serves                  for whoever would restart it
  *     /readyz    requests are served from here       for whoever would send it some
- *     /metrics   for Prometheus; asks for the shared secret where there is one
+ *     /metrics   for Prometheus
+ *     /v1/watch  changes of keys, waited for (watchPage.ts)
+ *
+ * The last two ask for the shared secret where there is one.
  */
 import type { NodeStatus } from "@quorate/raft";
 import type { Page, PageRequest } from "@quorate/transport";
 import { metricsText, metricsType } from "./metric.ts";
 import { type MetricSources, NodeMetrics } from "./nodeMetrics.ts";
+import { type WatchPageSources, watchPage } from "./watchPage.ts";
 
 /** Entries that a node may be behind the commit index and still count as ready. */
 const maxLag = 10_000;
 
+type PageSources = MetricSources & WatchPageSources;
+
+interface Opened {
+  readonly sources: PageSources;
+  readonly metrics: NodeMetrics;
+}
+
 export class NodePages {
-  #node: { readonly sources: MetricSources; readonly metrics: NodeMetrics } | undefined;
+  #node: Opened | undefined;
 
   /** From now on, of this node. */
-  open(sources: MetricSources): void {
+  open(sources: PageSources): void {
     this.#node = { sources, metrics: new NodeMetrics(sources) };
   }
 
-  answer(request: PageRequest): Page | undefined {
+  answer(request: PageRequest): Page | Promise<Page> | undefined {
     switch (request.path) {
       case "/healthz":
         return this.#health(() => undefined);
       case "/readyz":
         return this.#health(whyNotReady);
       case "/metrics":
-        return this.#metrics(request);
+        return this.#trusted(request, ({ metrics }) => ({
+          status: 200,
+          contentType: metricsType,
+          body: metricsText(metrics.gather()),
+        }));
+      case "/v1/watch":
+        return this.#trusted(request, ({ sources }) => watchPage(sources, request));
       default:
         return undefined;
     }
@@ -42,15 +59,11 @@ export class NodePages {
     return reason === undefined ? words(200, "ok") : words(503, reason);
   }
 
-  #metrics({ isTrusted }: PageRequest): Page {
+  #trusted<T>({ isTrusted }: PageRequest, page: (node: Opened) => T): T | Page {
     if (!isTrusted) {
-      return words(
-        401,
-        "The metrics are for those who know the shared secret: authorization: Bearer SECRET.",
-      );
+      return words(401, "This is for those who know the shared secret: authorization: Bearer SECRET.");
     }
-    if (this.#node === undefined) return words(503, "This node is starting.");
-    return { status: 200, contentType: metricsType, body: metricsText(this.#node.metrics.gather()) };
+    return this.#node === undefined ? words(503, "This node is starting.") : page(this.#node);
   }
 }
 
