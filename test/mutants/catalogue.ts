@@ -5,6 +5,7 @@
  * (loadMutated.ts, namedCases.ts). A mutant that survives fails the build.
  */
 import { disk } from "./catalogue/disk.ts";
+import { leases } from "./catalogue/leases.ts";
 import { links } from "./catalogue/links.ts";
 import { membership } from "./catalogue/membership.ts";
 import { linearizableReads } from "./catalogue/reads.ts";
@@ -20,5 +21,6 @@ export const mutants: readonly Mutant[] = [
   ...linearizableReads,
   ...disk,
   ...keyValueStore,
+  ...leases,
   ...links,
 ];

@@ -62,9 +62,9 @@ export const keyValueStore: readonly Mutant[] = [
   {
     name: "a write that may have run goes on under another session",
     source: "the dissertation, §6.3",
-    file: "packages/client/src/session.ts",
+    file: "packages/client/src/clientSession.ts",
     find: "if (!executed.earlierUnanswered) return undefined;",
-    replace: "if (!executed.earlierUnanswered || session.hasEnded) return undefined;",
+    replace: "if (!executed.earlierUnanswered || this.hasEnded) return undefined;",
     killedBy: inFile("test/client/session.test.ts")(
       "a write that may have been executed is unknown, and is never sent under another session",
     ),
