@@ -182,6 +182,8 @@ export class FakeCluster {
       case "watch":
       case "watchCredit":
       case "unwatch":
+      case "takeSnapshot":
+      case "snapshotPart":
         return failed("REFUSED");
       case "renew":
       case "awaitSession": {

@@ -81,6 +81,10 @@ describe("quorate snapshot", () => {
     const old = startNode("a", { a: peers.a as string });
     await fill(peers.a as string, 20);
     const file = join(directory, "backup.snapshot");
+    const running = join(directory, "running.snapshot");
+    const live = await quorate("snapshot", "save", running, "--endpoints", peers.a as string, "--json");
+    expect(live).toMatchObject({ code: 0, stderr: "" });
+    expect(JSON.parse(live.stdout)).toMatchObject({ pairs: 20, revision: 20, members: ["a"] });
     const early = await quorate("snapshot", "save", file, "--data-dir", join(directory, "a"));
     expect([early.code, early.stderr]).toEqual([1, expect.stringContaining("has")]);
     await old.stop();
@@ -96,7 +100,7 @@ describe("quorate snapshot", () => {
 
     const data = join(directory, "z");
     const words = ["--data-dir", data, "--id", "z", "--listen", peers.z as string];
-    const restored = await quorate("snapshot", "restore", file, ...words, "--json");
+    const restored = await quorate("snapshot", "restore", running, ...words, "--json");
     expect(restored).toMatchObject({ code: 0, stderr: "" });
     const cluster = JSON.parse(restored.stdout) as { revision: number; clusterId: string };
     expect(cluster.revision).toBe(20 + 2 ** 40);

@@ -196,6 +196,8 @@ const leaseRequests: fc.Arbitrary<LeaseRequest> = fc.oneof(
 
 const requestBodies: fc.Arbitrary<RequestBody> = fc.oneof(
   leaseRequests,
+  fc.constant<RequestBody>({ kind: "takeSnapshot" }),
+  fc.record({ kind: fc.constant("snapshotPart" as const), snapshot: fc.string(), part: naturals }),
   fc.record({ kind: fc.constant("execute" as const), proposal: values }),
   fc.record({ kind: fc.constant("get" as const), key: keys, consistency: consistencies }),
   fc.record({
@@ -340,6 +342,15 @@ const statuses: fc.Arbitrary<ReportedStatus> = fc.record({
 });
 
 const responseBodies: fc.Arbitrary<ResponseBody> = fc.oneof(
+  fc.record({ kind: fc.constant("snapshotPart" as const), bytes: values }),
+  fc.record({
+    kind: fc.constant("snapshotTaken" as const),
+    snapshot: fc.string(),
+    index: naturals,
+    term: naturals,
+    revision: naturals,
+    membership: memberships,
+  }),
   fc.record({
     kind: fc.constant("sessionState" as const),
     alive: fc.boolean(),

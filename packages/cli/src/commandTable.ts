@@ -250,10 +250,11 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
   snapshot: {
     positionals: ["ACTION", "FILE"],
     about: "save|inspect|restore: back the store up, look at a backup, make a new cluster of it",
-    options: ["data-dir", "id", "listen", "json"],
+    options: ["data-dir", "id", "listen", ...connection],
     notes:
-      "save FILE --data-dir DIR, of a stopped node; inspect FILE; restore FILE --data-dir DIR --id ID --listen ADDRESS\n" +
-      "makes a new cluster of one node: sessions are ended, the revision jumps. Others join it.",
+      "save FILE, of a cluster that runs, or with --data-dir DIR of a stopped node; inspect FILE;\n" +
+      "restore FILE --data-dir DIR --id ID --listen ADDRESS makes a new cluster of one node, which others join:\n" +
+      "sessions are ended, the revision jumps.",
   },
   recover: {
     positionals: ["DIR"],

@@ -201,6 +201,21 @@ export interface ClusterMembers {
   change(actions: readonly MemberAction[], options?: MemberChangeOptions): Promise<MemberList>;
 }
 
+/** The whole store as of one moment. */
+export interface StoreSnapshot {
+  /** The last entry of the log that is in it. */
+  readonly index: number;
+  /** The term that the node was in. */
+  readonly term: number;
+  readonly revision: number;
+  readonly members: MemberList;
+  /**
+   * In order, in pieces of at most a megabyte; once. Rejects `INVALID_ARGUMENT` where the node was restarted meanwhile
+   * or was asked for nothing for a minute: then take another snapshot.
+   */
+  content(): AsyncIterable<Uint8Array>;
+}
+
 export interface Cluster extends AsyncDisposable {
   readonly kv: KeyValueStore;
   readonly lease: LeaseStore;
@@ -215,6 +230,11 @@ export interface Cluster extends AsyncDisposable {
    * timeout, or nobody else has a vote) or as every request does.
    */
   transferLeadership(options?: TransferOptions): Promise<Succession>;
+  /**
+   * A backup of everything, as of a moment after the call, for `quorate snapshot restore`. The node that it is taken
+   * from goes on meanwhile. The options are for each request that it takes.
+   */
+  snapshot(options?: RequestOptions): Promise<StoreSnapshot>;
   /** Ends the session and every connection. Requests under way reject with `CLOSED`. Idempotent; never rejects. */
   close(): Promise<void>;
 }

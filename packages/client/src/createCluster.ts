@@ -14,6 +14,7 @@ import { clusterMembers, type JoinRequest, requestJoin } from "./members.ts";
 import { Calls, type Patience, within } from "./patience.ts";
 import { Router } from "./router.ts";
 import { Session } from "./session.ts";
+import { takeSnapshot } from "./storeSnapshot.ts";
 import { transferLeadership } from "./transferLeadership.ts";
 import { Watches } from "./watches.ts";
 import { sessionlessWriter } from "./writer.ts";
@@ -100,6 +101,7 @@ export function createCluster(ports: ClusterPorts, options: ClusterOptions): Cli
     requestJoin: async (request, joinOptions) => requestJoin(asking, request, joinOptions),
     clock,
     status: async (statusOptions = {}) => askAll(router, calls, statusOptions),
+    snapshot: async (snapshotOptions = {}) => takeSnapshot(asking, snapshotOptions),
     transferLeadership: async (transferOptions = {}) => transferLeadership(asking, transferOptions),
     stop(reason) {
       closing ??= end(reason);

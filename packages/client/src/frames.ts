@@ -55,6 +55,8 @@ export function requestBytes(body: RequestBody): number {
     case "transfer":
     case "listMembers":
     case "joinCluster":
+    case "takeSnapshot":
+    case "snapshotPart":
     case "renew":
     case "awaitSession":
     case "watchCredit":
@@ -86,6 +88,9 @@ export function responseBytes(body: ResponseBody): number {
       const { members, complaints } = body.status;
       return overheadBytes * (4 + 2 * members.length) + complaints.join().length;
     }
+    case "snapshotPart":
+      return overheadBytes + body.bytes.length;
+    case "snapshotTaken":
     case "members":
       return overheadBytes * (1 + 2 * body.membership.members.length);
     case "sessionState":

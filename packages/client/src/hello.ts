@@ -11,7 +11,7 @@ export const clientRole = "client";
 
 /**
  * The versions of the client protocol that this build speaks. Version 2 added transfers of leadership and members,
- * version 3 leases, watches and reads of the past.
+ * version 3 leases, watches, reads of the past and snapshots.
  */
 export const clientVersions: VersionRange = { min: 1, max: 3 };
 
@@ -31,6 +31,8 @@ const sinceVersion3: ReadonlySet<RequestBody["kind"]> = new Set([
   "watch",
   "watchCredit",
   "unwatch",
+  "takeSnapshot",
+  "snapshotPart",
 ]);
 
 /** The first version that knows the request. */

@@ -12,7 +12,7 @@ import type {
   RequestOptions,
 } from "./cluster.ts";
 import { type AskPorts, patienceOptions } from "./kv.ts";
-import type { RequestBody } from "./protocol/index.ts";
+import type { MembershipReport, RequestBody } from "./protocol/index.ts";
 
 export interface JoinRequest {
   readonly member: string;
@@ -71,7 +71,10 @@ async function ask(
 
 function listOf({ body }: Answered): MemberList {
   if (body.kind !== "members") throw senseless("a question about members", body, "unknown");
-  const { clusterId, index, members } = body.membership;
+  return memberList(body.membership);
+}
+
+export function memberList({ clusterId, index, members }: MembershipReport): MemberList {
   return {
     clusterId,
     index,

@@ -263,6 +263,7 @@ function handle(parts: Parts): AssembledNode {
     members: client.members,
     clock: client.clock,
     status: (options) => client.status(options),
+    snapshot: (options) => client.snapshot(options),
     transferLeadership: (options) => client.transferLeadership(options),
     node: {
       id,

@@ -7,6 +7,9 @@ import type { OptionName } from "../commandTable.ts";
 import { exitCodes } from "../exitCodes.ts";
 import { checkAddress, textOption } from "../optionValues.ts";
 import { UsageError } from "../usageError.ts";
+import { connectionOptions, withCluster } from "./clusterConnection.ts";
+
+const connectionOptionNames: readonly OptionName[] = ["endpoints", "timeout", "secret-file", "tls-ca"];
 
 export async function runSnapshot(positionals: readonly string[], given: GivenOptions): Promise<number> {
   const [action = "", file = ""] = positionals;
@@ -14,7 +17,7 @@ export async function runSnapshot(positionals: readonly string[], given: GivenOp
     case "save":
       return save(file, given);
     case "inspect":
-      refuseOptions(given, ["data-dir", "id", "listen"], "inspect");
+      refuseOptions(given, ["data-dir", "id", "listen", ...connectionOptionNames], "inspect");
       return inspect(file, given);
     case "restore":
       return restore(file, given);
@@ -25,13 +28,17 @@ export async function runSnapshot(positionals: readonly string[], given: GivenOp
 
 async function save(file: string, given: GivenOptions): Promise<number> {
   refuseOptions(given, ["id", "listen"], "save");
-  const directory = requiredOption(
-    given,
-    "data-dir",
-    "save FILE --data-dir DIR, the directory of a stopped node",
+  const directory = textOption(given, "data-dir");
+  const { saveDirectory, saveStoreSnapshot } = await import("@quorate/kv/recovery");
+  if (directory !== undefined) {
+    refuseOptions(given, connectionOptionNames, "save --data-dir DIR");
+    printSummary(await saveDirectory(directory, file), given);
+    return exitCodes.done;
+  }
+  const summary = await withCluster(connectionOptions(given), async (cluster) =>
+    saveStoreSnapshot(await cluster.snapshot(), file),
   );
-  const { saveDirectory } = await import("@quorate/kv/recovery");
-  printSummary(await saveDirectory(directory, file), given);
+  printSummary(summary, given);
   return exitCodes.done;
 }
 
@@ -43,6 +50,7 @@ async function inspect(file: string, given: GivenOptions): Promise<number> {
 
 async function restore(file: string, given: GivenOptions): Promise<number> {
   const usage = "restore FILE --data-dir DIR --id ID --listen ADDRESS";
+  refuseOptions(given, connectionOptionNames, "restore");
   const dataDir = requiredOption(given, "data-dir", usage);
   const nodeId = requiredOption(given, "id", usage);
   const address = checkAddress(requiredOption(given, "listen", usage), "--listen");

@@ -16,6 +16,9 @@ export const maxValueBytes = 1_048_576;
 /** An encoded proposal, and so an entry. Above the largest key and value together, with room for what comes later. */
 export const maxRequestBytes = 1_572_864;
 
+/** Content of a snapshot in one response. */
+export const maxSnapshotPartBytes = 1_048_576;
+
 export const maxListLimit = 10_000;
 export const defaultListLimit = 1_000;
 

@@ -18,6 +18,7 @@ import {
 } from "./limits.ts";
 import { changesFromWire, changeToWire } from "./membershipCodec.ts";
 import type { Consistency, LeaseRequest, Request, RequestBody } from "./requests.ts";
+import { snapshotRequestFromWire } from "./snapshotCodec.ts";
 import { unreachable } from "./unreachable.ts";
 import { watchFromWire, watchToWire } from "./watchCodec.ts";
 import {
@@ -53,6 +54,8 @@ const bodyKinds = [
   "watch",
   "watchCredit",
   "unwatch",
+  "takeSnapshot",
+  "snapshotPart",
 ] as const;
 const consistencies: readonly Consistency[] = ["linearizable", "local"];
 
@@ -86,7 +89,10 @@ export function requestToWire(request: Request): unknown[] {
       return [id, timeoutMs, kind, body.session];
     case "status":
     case "listMembers":
+    case "takeSnapshot":
       return [id, timeoutMs, kind];
+    case "snapshotPart":
+      return [id, timeoutMs, kind, body.snapshot, body.part];
     case "transfer":
       return [id, timeoutMs, kind, body.target];
     case "changeMembers":
@@ -174,6 +180,9 @@ function bodyFromWire(
       const watch = fields[3];
       return isTuple(fields, 4) && isInteger(watch, 0) ? { kind, watch } : undefined;
     }
+    case "takeSnapshot":
+    case "snapshotPart":
+      return snapshotRequestFromWire(kind, fields);
     default:
       return leaseRequestFromWire(kind, fields);
   }

@@ -61,6 +61,7 @@ export type RequestBody =
       /** Votes when it has caught up; otherwise it stays a learner. */
       readonly votes: boolean;
     }
+  | SnapshotRequest
   | LeaseRequest
   | WatchMessage;
 
@@ -71,6 +72,13 @@ export type WatchMessage =
   | { readonly kind: "watchCredit"; readonly watch: number; readonly consumedBytes: number }
   /** What is under way may still come. */
   | { readonly kind: "unwatch"; readonly watch: number };
+
+/** A backup of the whole store, from one node. */
+export type SnapshotRequest =
+  /** Linearizable; any node answers. */
+  | { readonly kind: "takeSnapshot" }
+  /** From 0, one after the other; the last one may be asked for again. */
+  | { readonly kind: "snapshotPart"; readonly snapshot: string; readonly part: number };
 
 /** About sessions and their leases. `version` and `changed` are what the asker has seen. */
 export type LeaseRequest =
@@ -172,7 +180,22 @@ export interface Failure {
   readonly leaderEndpoint: string;
 }
 
+export type SnapshotResponse =
+  | {
+      readonly kind: "snapshotTaken";
+      /** To ask for its parts with, of this node. */
+      readonly snapshot: string;
+      /** The last entry that is in it, and a term that no entry in it is above. */
+      readonly index: number;
+      readonly term: number;
+      readonly revision: number;
+      readonly membership: MembershipReport;
+    }
+  /** Empty after the last part. */
+  | { readonly kind: "snapshotPart"; readonly bytes: Uint8Array };
+
 export type ResponseBody =
+  | SnapshotResponse
   | { readonly kind: "executed"; readonly result: CommandResult }
   /** `revision` is the store's at which the read was made. */
   | { readonly kind: "got"; readonly pair: StoredPair | undefined; readonly revision: number }

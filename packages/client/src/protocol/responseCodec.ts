@@ -18,6 +18,7 @@ import { membershipFromWire, membershipToWire } from "./membershipCodec.ts";
 import { optionalPairFromWire, optionalPairToWire, pairFromWire, pairToWire } from "./pairCodec.ts";
 import type { Failure, ReportedMember, ReportedStatus, Response, ResponseBody } from "./requests.ts";
 import { resultFromWire, resultToWire } from "./resultCodec.ts";
+import { snapshotResponseFields, snapshotResponseFromWire } from "./snapshotCodec.ts";
 import { unreachable } from "./unreachable.ts";
 import { watchResponseFields, watchResponseFromWire } from "./watchCodec.ts";
 import { everyItem, isBoolean, isInteger, isText, isTuple, wordAt } from "./wireFields.ts";
@@ -40,6 +41,8 @@ const bodyKinds = [
   "changed",
   "watchProgress",
   "overflowed",
+  "snapshotTaken",
+  "snapshotPart",
 ] as const;
 const outcomes: readonly Failure["outcome"][] = ["none", "unknown"];
 const standings: readonly ReportedStatus["standing"][] = ["unborn", "lost", "born", "closed"];
@@ -75,6 +78,9 @@ export function responseToWire(response: Response): unknown[] {
       return [id, kind, body.leader, body.term];
     case "members":
       return [id, kind, membershipToWire(body.membership)];
+    case "snapshotTaken":
+    case "snapshotPart":
+      return [id, kind, ...snapshotResponseFields(body)];
     case "sessionState":
       return [id, kind, body.alive, leaseSetToWire(body.set)];
     case "lease":
@@ -136,6 +142,9 @@ function bodyFromWire(
     case "lease":
     case "leases":
       return leaseResponseFromWire(kind, fields);
+    case "snapshotTaken":
+    case "snapshotPart":
+      return snapshotResponseFromWire(kind, fields);
     default:
       return watchResponseFromWire(kind, fields);
   }

@@ -14,4 +14,5 @@ export {
   restoreSnapshot,
   type SnapshotSummary,
   saveDirectory,
+  saveStoreSnapshot,
 } from "./snapshots.ts";

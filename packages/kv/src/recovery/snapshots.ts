@@ -1,6 +1,19 @@
-/** Saving a stopped node's store to a file, looking at such a file, and making a new cluster of one. */
+/** Saving a store to a file, looking at such a file, and making a new cluster of one. */
 import { readdir } from "node:fs/promises";
-import { asIndex, type ConfigurationAt, membersOf, type NodeId, nodeIdOf, QuorateError } from "@quorate/raft";
+import type { MemberList, StoreSnapshot } from "@quorate/client";
+import {
+  asIndex,
+  asTerm,
+  type Configuration,
+  type ConfigurationAt,
+  isMemberId,
+  type Learner,
+  type Member,
+  membersOf,
+  type NodeId,
+  nodeIdOf,
+  QuorateError,
+} from "@quorate/raft";
 import { contentOfSnapshotFile, inspectSnapshotFile, writeSnapshotFile } from "@quorate/storage";
 import {
   pairCount,
@@ -39,6 +52,31 @@ export async function saveDirectory(directory: string, path: string): Promise<Sn
   const facts = { boundary, chain: 0, configuration: at, membership: { clusterId, genesis: 0 } };
   await writeSnapshotFile(path, facts, writeContent(viewOf(store)));
   return inspectSnapshot(path);
+}
+
+/** What a node that runs has given. */
+export async function saveStoreSnapshot(snapshot: StoreSnapshot, path: string): Promise<SnapshotSummary> {
+  const { index, term, members } = snapshot;
+  const facts = {
+    boundary: { index: asIndex(index), term: asTerm(term) },
+    chain: 0,
+    configuration: { index: asIndex(0), configuration: configurationOf(members) },
+    membership: { clusterId: members.clusterId, genesis: 0 },
+  };
+  await writeSnapshotFile(path, facts, snapshot.content());
+  return inspectSnapshot(path);
+}
+
+function configurationOf({ members }: MemberList): Configuration {
+  const voters: Member[] = [];
+  const learners: Learner[] = [];
+  for (const { member, endpoint, role, promotes } of members) {
+    if (!isMemberId(member)) continue;
+    const one = { id: member, address: endpoint };
+    if (role === "voter") voters.push(one);
+    else learners.push({ ...one, promotes, replaces: undefined });
+  }
+  return { voters, outgoing: [], learners };
 }
 
 export async function inspectSnapshot(path: string): Promise<SnapshotSummary> {

@@ -23,6 +23,7 @@ import type { MachineHost } from "./machineHost.ts";
 import { answerMemberRequest } from "./memberRequests.ts";
 import { ReadBatch } from "./readBatch.ts";
 import type { SessionClock } from "./sessionClock.ts";
+import { SnapshotExports } from "./snapshotExports.ts";
 import { statusReport } from "./statusReport.ts";
 import { readStore, type StoreRead } from "./storeReads.ts";
 
@@ -62,12 +63,14 @@ export class RequestHandler {
   readonly #name: string;
   readonly #reads: ReadBatch;
   readonly #leases: LeaseRequests;
+  readonly #exports: SnapshotExports;
 
   constructor(ports: HandlerPorts, facts: HandlerFacts) {
     this.#ports = ports;
     this.#facts = facts;
     this.#name = nodeIdOf(ports.node.member);
     this.#reads = new ReadBatch(ports.node, ports.clock);
+    this.#exports = new SnapshotExports(ports);
     this.#leases = new LeaseRequests({
       ...ports,
       reads: this.#reads,
@@ -122,9 +125,28 @@ export class RequestHandler {
           (error: unknown) => respond(this.failed(asQuorateError(error))),
         );
         return;
+      case "takeSnapshot":
+        this.#reads.add(
+          () => this.#respondWith(() => this.#exports.take(), respond),
+          (error) => respond(this.failed(error)),
+        );
+        return;
+      case "snapshotPart":
+        this.#respondWith(() => this.#exports.part(body.snapshot, body.part), respond);
+        return;
       default:
         unreachable(body);
     }
+  }
+
+  #respondWith(answer: () => ResponseBody, respond: Respond): void {
+    let body: ResponseBody;
+    try {
+      body = answer();
+    } catch (error) {
+      body = this.failed(asQuorateError(error));
+    }
+    respond(body);
   }
 
   /** The answer to a request that this node does not take, or gives up. */
