@@ -5,6 +5,7 @@
  */
 import { copyFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { crc32 } from "node:zlib";
 import { type LogStore, QuorateError, type RestoredState } from "@quorate/raft";
 import { examine, openDirectory, type Prognosis } from "@quorate/storage";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -286,6 +287,23 @@ describe("A data directory that is not the right one", () => {
     writeFileSync(path, readFileSync(path, "utf8").replace('"format": 1', '"format": 2'));
     const before = fingerprint(directory);
     await expect(open(directory)).rejects.toThrow(/format 2; this version reads up to format 1/);
+    expect(fingerprint(directory)).toBe(before);
+  });
+
+  it("is refused untouched when its witness is of a newer format, before its database is opened", async () => {
+    const directory = copyOf(subject.directory);
+    const path = join(directory, "witness");
+    const witness = readFileSync(path);
+    for (const copy of [0, 2_048, 4_096, 6_144]) {
+      const length = witness.readUInt32BE(copy + 4);
+      const json = witness.subarray(copy + 8, copy + 8 + length);
+      json.write(json.toString("utf8").replace('"format":1', '"format":9'), "utf8");
+      witness.writeUInt32BE(crc32(witness.subarray(copy + 4, copy + 8 + length)), copy);
+    }
+    writeFileSync(path, witness);
+    const before = fingerprint(directory);
+    await expect(open(directory)).rejects.toMatchObject({ code: "WRONG_DIRECTORY" });
+    await expect(open(directory)).rejects.toThrow(/format 9; this version reads up to format 2/);
     expect(fingerprint(directory)).toBe(before);
   });
 
