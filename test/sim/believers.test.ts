@@ -10,7 +10,7 @@ import { type LeaseClient, LeaseWorld, ttlMs } from "./leaseWorld.ts";
 import { verdict } from "./scenarios.ts";
 
 /** Acceptance asks for a hundred; the nightly run has them, this one a sample. */
-const trials = Number(process.env.QUORATE_LEASE_TRIALS ?? 12);
+const trials = Number(process.env.QUORATE_LEASE_TRIALS ?? 6);
 
 interface Trial {
   readonly world: LeaseWorld;
@@ -34,7 +34,7 @@ async function openTrial(seed: number): Promise<Trial> {
   return { world, holder, waiter, third, chance };
 }
 
-/** The holder has it and the others wait; then the misfortune; then somebody else has it, and all is as it should be. */
+/** The holder has it and others wait; then the misfortune; then somebody else has it, and all is as it should be. */
 async function play(seed: number, misfortune: Misfortune, mayOverlap: boolean = false): Promise<void> {
   const trial = await openTrial(seed);
   const { world, holder, waiter, third, chance } = trial;

@@ -60,6 +60,16 @@ const layers: readonly Layer[] = [
   },
   { folder: "packages/client/src/protocol/", within: [], others: [] },
   {
+    // The public API alone.
+    folder: "packages/client/src/recipes/",
+    within: [
+      "packages/client/src/cluster.ts",
+      "packages/client/src/leaseApi.ts",
+      "packages/client/src/leaseLostError.ts",
+    ],
+    others: ["@quorate/raft"],
+  },
+  {
     folder: "packages/kv/src/machine/",
     within: [],
     others: [

@@ -3,8 +3,12 @@
  * a simulation in virtual time: the same object.
  */
 import type { Clock } from "@quorate/raft";
-import type { LeaseStore } from "./leaseApi.ts";
+import type { Lease, LeaseStore } from "./leaseApi.ts";
 import type { Format, MembershipChange, StoreLimits } from "./protocol/index.ts";
+import type { Election } from "./recipes/election.ts";
+import type { ElectionOptions } from "./recipes/electionOptions.ts";
+import type { Lock } from "./recipes/lock.ts";
+import type { OnceOptions, OnceResult } from "./recipes/once.ts";
 import type { Txn } from "./transaction.ts";
 import type { Watch, WatchEvent, WatchOptions } from "./watching.ts";
 
@@ -219,6 +223,25 @@ export interface StoreSnapshot {
 export interface Cluster extends AsyncDisposable {
   readonly kv: KeyValueStore;
   readonly lease: LeaseStore;
+  /** Candidates for a role, of which one leads at a time. Throws `INVALID_OPTIONS`. */
+  election(name: string, options?: ElectionOptions): Election;
+  lock(name: string): Lock;
+  /** As redlock has it: all of the names or none; renewed as long as `work` runs, under a time to live of `ms`. */
+  using<Result>(
+    names: string | readonly string[],
+    ms: number,
+    work: (signal: AbortSignal, lease: Lease) => Result | Promise<Result>,
+    options?: RequestOptions,
+  ): Promise<Result>;
+  /**
+   * Runs `work` unless there is a record that it was done, and keeps that: once per key, as far as that can be. A
+   * process that dies between the work and the record leaves none.
+   */
+  once<Result extends Json>(
+    key: string,
+    work: (lease: Lease) => Result | Promise<Result>,
+    options?: OnceOptions,
+  ): Promise<OnceResult<Result>>;
   readonly members: ClusterMembers;
   readonly clock: Clock;
   /** Asks every node that it knows of. Resolves also when some, or all, do not answer. */

@@ -12,6 +12,7 @@ import { keyValueStore, patienceOptions } from "./kv.ts";
 import { leaseStore } from "./leaseStore.ts";
 import { clusterMembers, type JoinRequest, requestJoin } from "./members.ts";
 import { Calls, type Patience, within } from "./patience.ts";
+import { recipesOf } from "./recipes/recipes.ts";
 import { Router } from "./router.ts";
 import { Session } from "./session.ts";
 import { takeSnapshot } from "./storeSnapshot.ts";
@@ -97,6 +98,7 @@ export function createCluster(ports: ClusterPorts, options: ClusterOptions): Cli
   const cluster: ClientCluster = {
     kv,
     lease: leaseStore({ ...asking, router, sessions, writer, kv }),
+    ...recipesOf(() => cluster),
     members: clusterMembers(asking),
     requestJoin: async (request, joinOptions) => requestJoin(asking, request, joinOptions),
     clock,

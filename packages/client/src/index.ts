@@ -8,6 +8,11 @@ export { CompactedError, OverflowError } from "./historyErrors.ts";
 export type * from "./leaseApi.ts";
 export { LeaseLostError, type LossReason } from "./leaseLostError.ts";
 export type { CompareOperator, Format, StoreLimits } from "./protocol/index.ts";
+export type { Election, Leader, LeadOptions } from "./recipes/election.ts";
+export type { ElectionOptions } from "./recipes/electionOptions.ts";
+export type { Lock } from "./recipes/lock.ts";
+export type { OnceOptions, OnceResult } from "./recipes/once.ts";
+export type { Work, WorkOptions } from "./recipes/workUnderLease.ts";
 export type {
   Txn,
   TxnCompare,

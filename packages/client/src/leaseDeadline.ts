@@ -22,8 +22,8 @@ export function allowanceMs(
   renewDeadlineMs: number = Number.POSITIVE_INFINITY,
 ): number {
   const marginOfTtlMs = marginMs(ttlMs, clock);
-  const allowance = Math.min(ttlMs * (1 - clockDrift) - marginOfTtlMs, renewDeadlineMs);
-  if (allowance >= ttlMs / 4) return allowance;
+  const allowance = ttlMs * (1 - clockDrift) - marginOfTtlMs;
+  if (allowance >= ttlMs / 4) return Math.min(allowance, renewDeadlineMs);
   throw new QuorateError(
     "INVALID_ARGUMENT",
     `A time to live of ${ttlMs} ms leaves its holder ${Math.floor(allowance)} ms after a renewal, less than a quarter: ` +

@@ -44,7 +44,7 @@ export function planOf(
     throw invalid(`ttlMs is ${ttlMs}; it has to be an integer from 1 to ${maxSessionTtlMs} ms.`);
   }
   if (progressMs !== undefined) requireNumber("progressMs", progressMs, 1, maxSessionTtlMs);
-  requireNumber("renewEveryMs", renewEveryMs, 1, ttlMs / 2);
+  requireNumber("renewEveryMs", renewEveryMs, 1, 0.9 * ttlMs);
   return {
     shownNames,
     names,

@@ -260,6 +260,10 @@ function handle(parts: Parts): AssembledNode {
   const assembled: AssembledNode = {
     kv: client.kv,
     lease: client.lease,
+    election: (name, options) => client.election(name, options),
+    lock: (name) => client.lock(name),
+    using: (names, ms, work, options) => client.using(names, ms, work, options),
+    once: (key, work, options) => client.once(key, work, options),
     members: client.members,
     clock: client.clock,
     status: (options) => client.status(options),

@@ -1,0 +1,93 @@
+/** What an election may be told, checked with client-go's rules, and what becomes of it at the cluster. */
+import { QuorateError } from "@quorate/raft";
+import type { Value } from "../cluster.ts";
+import type { LeaseOptions } from "../leaseApi.ts";
+
+export interface ElectionOptions {
+  /** How long after its last sign of life a leader may be replaced. Default 15,000. */
+  readonly leaseDurationMs?: number;
+  /** How long a leader goes on without a confirmed renewal. Default 10,000. */
+  readonly renewDeadlineMs?: number;
+  /** Between renewals. Default 2,000. */
+  readonly retryPeriodMs?: number;
+  /** Who this candidate is, for people. Default: empty. */
+  readonly candidate?: string;
+  /** What everybody reads of it while it leads. */
+  readonly data?: Value;
+  /**
+   * Who comes next: who came first (`fifo`, the default), who has the highest `priority`, or who has the oldest
+   * `version`. In the last two, a leader that is not the best candidate is asked to hand over (`lease.handoverSignal`).
+   */
+  readonly strategy?: "fifo" | "priority" | "oldest-version";
+  /** For the strategy `priority`: an integer; higher ones lead. */
+  readonly priority?: number;
+  /** For the strategy `oldest-version`: `major.minor.patch`, at most 1023.1023.2047. */
+  readonly version?: string;
+}
+
+/** client-go's: renewals are spread by as much. */
+const jitterFactor = 1.2;
+
+/** Throws `INVALID_OPTIONS` with the numbers. */
+export function electionLease(options: ElectionOptions): LeaseOptions {
+  const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options;
+  for (const [name, value] of Object.entries({ leaseDurationMs, renewDeadlineMs, retryPeriodMs })) {
+    if (!(Number.isFinite(value) && value >= 1)) {
+      throw invalid(`${name} is ${value}; it has to be a number of milliseconds from 1`);
+    }
+  }
+  if (leaseDurationMs <= renewDeadlineMs) {
+    throw invalid(
+      `leaseDurationMs (${leaseDurationMs}) must be greater than renewDeadlineMs (${renewDeadlineMs})`,
+    );
+  }
+  if (renewDeadlineMs <= jitterFactor * retryPeriodMs) {
+    throw invalid(
+      `renewDeadlineMs (${renewDeadlineMs}) must be greater than ${jitterFactor} × retryPeriodMs (${retryPeriodMs})`,
+    );
+  }
+  const { candidate, data } = options;
+  return {
+    ttlMs: leaseDurationMs,
+    renewDeadlineMs,
+    renewEveryMs: retryPeriodMs,
+    ...rankOf(options),
+    ...(candidate === undefined ? {} : { holder: candidate }),
+    ...(data === undefined ? {} : { data }),
+  };
+}
+
+function rankOf(options: ElectionOptions): Pick<LeaseOptions, "priority" | "asksHandover"> {
+  const { strategy = "fifo", priority, version } = options;
+  switch (strategy) {
+    case "fifo":
+      if (priority === undefined && version === undefined) return {};
+      throw invalid('A priority or a version needs the strategy "priority" or "oldest-version"');
+    case "priority":
+      return { priority: priority ?? 0, asksHandover: true };
+    case "oldest-version":
+      return { priority: -versionNumber(version), asksHandover: true };
+    default:
+      throw invalid(`The strategy is ${String(strategy)}; it is "fifo", "priority" or "oldest-version"`);
+  }
+}
+
+/** Later versions are larger. */
+function versionNumber(version: string | undefined): number {
+  const parts =
+    /^(\d+)\.(\d+)\.(\d+)$/
+      .exec(version ?? "")
+      ?.slice(1)
+      .map(Number) ?? [];
+  const [major = -1, minor = -1, patch = -1] = parts;
+  if (major < 0 || major > 1_023 || minor > 1_023 || patch > 2_047) {
+    throw invalid(
+      `The version is ${String(version)}; it has to be major.minor.patch, at most 1023.1023.2047`,
+    );
+  }
+  return (major * 1_024 + minor) * 2_048 + patch;
+}
+
+function invalid(sentence: string): QuorateError {
+  return new QuorateError("INVALID_OPTIONS", `${sentence}.`);
+}

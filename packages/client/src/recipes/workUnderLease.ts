@@ -1,0 +1,77 @@
+/**
+ * Runs work as long as a lease is held, and gives the lease back when the work has **settled**: never before, for it
+ * would go on beside its successor's.
+ */
+import type { Clock } from "@quorate/raft";
+import type { Lease } from "../leaseApi.ts";
+import { LeaseLostError } from "../leaseLostError.ts";
+
+export type Work<Result> = (lease: Lease) => Result | Promise<Result>;
+
+export interface WorkOptions {
+  /**
+   * Work that goes on for so long after its lease was lost ends this process, with exit code 1: it ignores its signal,
+   * and somebody else does the same work by now. Default: it is waited for.
+   */
+  readonly exitOnLossMs?: number;
+  /** For tests, in place of `process.exit(1)`. */
+  readonly exit?: (error: LeaseLostError) => void;
+}
+
+export type WorkOutcome<Result> =
+  | { readonly kind: "done"; readonly result: Result }
+  | { readonly kind: "failed"; readonly error: unknown }
+  /** Whatever it gave: part of it may have been done beside another holder's. */
+  | { readonly kind: "lost"; readonly error: LeaseLostError };
+
+export async function workUnder<Result>(
+  clock: Clock,
+  lease: Lease,
+  work: Work<Result>,
+  options: WorkOptions,
+): Promise<WorkOutcome<Result>> {
+  const stopWatching = watchOverdue(clock, lease, options);
+  try {
+    const outcome = await settled(lease, work);
+    const loss = lossOf(lease);
+    if (loss !== undefined && loss.reason !== "released") return { kind: "lost", error: loss };
+    return outcome;
+  } finally {
+    stopWatching();
+    await lease[Symbol.asyncDispose]();
+  }
+}
+
+async function settled<Result>(lease: Lease, work: Work<Result>): Promise<WorkOutcome<Result>> {
+  try {
+    lease.check();
+    return { kind: "done", result: await work(lease) };
+  } catch (error) {
+    return { kind: "failed", error };
+  }
+}
+
+/** As of now; the signal may not have fired yet. */
+function lossOf(lease: Lease): LeaseLostError | undefined {
+  try {
+    lease.check();
+    return undefined;
+  } catch (error) {
+    if (error instanceof LeaseLostError) return error;
+    throw error;
+  }
+}
+
+function watchOverdue(clock: Clock, lease: Lease, options: WorkOptions): () => void {
+  const { exitOnLossMs, exit = () => process.exit(1) } = options;
+  if (exitOnLossMs === undefined) return () => {};
+  let cancelTimer = (): void => {};
+  const onLoss = (): void => {
+    cancelTimer = clock.after(exitOnLossMs, () => exit(lease.signal.reason as LeaseLostError));
+  };
+  lease.signal.addEventListener("abort", onLoss, { once: true });
+  return () => {
+    lease.signal.removeEventListener("abort", onLoss);
+    cancelTimer();
+  };
+}
