@@ -115,6 +115,8 @@ export {
   type Simulation,
   type WorldOptions,
 } from "./simulation.ts";
+export { type VirtualClusterOptions, type VirtualRun, virtualCluster } from "./virtual/virtualCluster.ts";
+export type { VirtualClientOptions, VirtualWorld } from "./virtual/virtualWorld.ts";
 export type { ClientOperation, ScheduledOperation } from "./workload/operation.ts";
 export { StoreWorkload } from "./workload/storeClients.ts";
 export type { Happening, Workload, WorkloadStats } from "./workload/workload.ts";

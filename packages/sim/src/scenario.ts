@@ -13,6 +13,9 @@ import { CommandWorkload } from "./workload/commandClients.ts";
 
 const shownLines = 20;
 
+/** A cluster, whoever its clients are. */
+type Stage = Pick<Simulation, "world" | "cluster" | "history">;
+
 /**
  * Cuts every path between nodes of different groups, in both directions, until `heal`. Nobody is told. Throws
  * `INVALID_OPTIONS` for a node in two groups.
@@ -44,7 +47,7 @@ export function heal({ world }: Simulation<FaultyCluster>): void {
  * whole cluster. Throws `TIMED_OUT` after `withinMs` of virtual time, `INVARIANT_BROKEN` at a violation.
  */
 export async function runUntilLeader(
-  simulation: Simulation,
+  simulation: Stage,
   options: { readonly among?: readonly string[]; readonly withinMs?: number } = {},
 ): Promise<SimulatedHost> {
   const { cluster } = simulation;
@@ -136,7 +139,9 @@ function commandsOf({ workload }: Simulation, step: string): CommandWorkload {
 }
 
 /** Throws `INVARIANT_BROKEN`, with the last lines of the trace, if anything was violated. */
-export function assertNoViolation(run: Simulation<FaultyCluster> | SimulationResult): void {
+export function assertNoViolation(
+  run: Pick<Simulation<FaultyCluster>, "world" | "history"> | SimulationResult,
+): void {
   const violations = "history" in run ? run.history.violations : run.violations;
   const lines = "history" in run ? run.world.trace.lastLines() : run.lastLines;
   const seed = "history" in run ? run.world.seed : run.seed;
@@ -157,7 +162,7 @@ function isFollowed(cluster: SimulatedCluster, host: SimulatedHost): boolean {
   );
 }
 
-function timedOut({ world }: Simulation<FaultyCluster>, what: string): QuorateError {
+function timedOut({ world }: Pick<Stage, "world">, what: string): QuorateError {
   return new QuorateError(
     "TIMED_OUT",
     `${what} of virtual time. The last that happened:\n\n${world.trace.lastLines().slice(-shownLines).join("\n")}`,

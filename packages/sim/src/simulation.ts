@@ -172,7 +172,7 @@ const maxEventsAtOnce = 10_000;
 
 /** Runs until `isDone` (then true), for `durationMs` at most, or until something is violated. */
 export async function runFor(
-  { world, history }: FaultySimulation,
+  { world, history }: Pick<FaultySimulation, "world" | "history">,
   durationMs: number,
   isDone: () => boolean = () => false,
 ): Promise<boolean> {

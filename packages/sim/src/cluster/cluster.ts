@@ -75,6 +75,10 @@ export class SimulatedHost implements FaultyHost {
   }
 }
 
+function letterAt(at: number): string {
+  return String.fromCharCode(97 + at);
+}
+
 export class SimulatedCluster implements FaultyCluster {
   readonly world: World;
   readonly checks: Checks;
@@ -84,13 +88,20 @@ export class SimulatedCluster implements FaultyCluster {
 
   private readonly founders: readonly SimulatedHost[];
 
-  /** `count` nodes that found the cluster, and so many `spares` that may join it later. */
-  constructor(world: World, checks: Checks, count: number, assembly: Assembly, spares: number = 0) {
+  /** `count` nodes that found the cluster, and so many `spares` that may join it later; by default named a, b, … */
+  constructor(
+    world: World,
+    checks: Checks,
+    count: number,
+    assembly: Assembly,
+    spares: number = 0,
+    nameOf: (at: number) => string = letterAt,
+  ) {
     this.world = world;
     this.checks = checks;
     this.assembly = assembly;
     this.diskChance = world.chance("disk");
-    const names = Array.from({ length: count + spares }, (_, at) => String.fromCharCode(97 + at) as NodeId);
+    const names = Array.from({ length: count + spares }, (_, at) => nameOf(at) as NodeId);
     this.hosts = names.map((name, at) => new SimulatedHost(name, this.diskChance, at >= count));
     this.founders = this.hosts.slice(0, count);
   }
