@@ -108,6 +108,41 @@ describe("a virtual cluster", () => {
     });
   });
 
+  it("runs elections and locks as they ship, also one whose work ignores that it was lost", async () => {
+    const durations = { leaseDurationMs: ttlMs, renewDeadlineMs: 3_000, retryPeriodMs: 800 };
+    await virtualCluster({ seed: 8 }, async (world) => {
+      const led: string[] = [];
+      for (const name of ["a", "b"]) {
+        const election = world.connect(name).election("role", { ...durations, candidate: name });
+        const exit = (): void => world.crash(name);
+        void election.lead(() => new Promise<void>(() => led.push(name)), { exitOnLossMs: 100, exit });
+      }
+      await world.until(() => led.length === 1);
+      const [first = ""] = led;
+      world.partition([first]);
+      await world.until(() => led.length === 2);
+      expect(led[1]).not.toBe(first);
+      await world.sleep(1_000);
+      expect(() => world.pause(first)).toThrow(/is down/);
+      const election = world.connect("c").election("role", durations);
+      expect(await election.leader()).toMatchObject({ candidate: led[1] });
+      const inOrder: number[] = [];
+      const locked = ["d", "e", "f"].map((name, at) =>
+        world
+          .connect(name)
+          .lock("once at a time")
+          .run(async (lease) => {
+            inOrder.push(at);
+            await world.sleep(500);
+            lease.check();
+            inOrder.push(at);
+          }),
+      );
+      await Promise.all(locked);
+      expect(inOrder.filter((at, place) => place % 2 === 0 && inOrder[place + 1] === at)).toHaveLength(3);
+    });
+  });
+
   it("goes on after a crash, of a client and of a node, and a client may come back under its name", async () => {
     await virtualCluster({ seed: 5 }, async (world) => {
       const first = world.connect("a");
@@ -206,12 +241,14 @@ describe("the end of a virtual cluster", () => {
       await world.connect("a").lease.acquire("jobs");
       const waiting = world.connect("b").lease.acquire(["jobs", "more"]);
       world.crash("b");
+      void world.connect("c").lock("jobs").acquire();
       await Promise.all([waiting, world.until(() => world.nodes.length === 4)]);
     });
     const error = await stuck.catch((thrown: unknown) => thrown as QuorateError);
     expect(error).toMatchObject({ code: "TIMED_OUT" });
     expect(String(error)).toMatch(/5000 ms.*withinMs/);
     expect(String(error)).toMatch(/ {2}b \(killed\): lease\.acquire\(\["jobs", "more"\]\), for \d{4} ms/);
+    expect(String(error)).toMatch(/ {2}c: lock\("jobs"\)\.acquire\(\), for \d{4} ms/);
     expect(String(error)).toMatch(/world: until\(\(\) => world\.nodes\.length === 4\)/);
     const silent = virtualCluster({ withinMs: 1_000 }, () => new Promise(() => {}));
     await expect(silent).rejects.toThrow(/world\.outside/);

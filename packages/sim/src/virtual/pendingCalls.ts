@@ -43,10 +43,15 @@ export class PendingCalls {
     if (typeof value !== "function") return value;
     return (...given: unknown[]): unknown => {
       const result: unknown = Reflect.apply(value, owner, given);
-      return result instanceof Promise ? this.follow(who, `${name}(${wordOf(given[0])})`, result) : result;
+      const call = `${name}(${wordOf(given[0])})`;
+      if (result instanceof Promise) return this.follow(who, call, result);
+      return recipes.has(name) ? this.watched(who, result as object, `${call}.`) : result;
     };
   }
 }
+
+/** They give objects whose calls are waited for in their turn. */
+const recipes: ReadonlySet<string> = new Set(["election", "lock"]);
 
 /** A plain object of functions, such as `cluster.kv`. A clock keeps its own identity. */
 function isGroup(value: unknown): value is object {
