@@ -34,6 +34,7 @@ describe("the options of a node", () => {
       via: undefined,
       electionTimeoutMs: undefined,
       heartbeatMs: undefined,
+      snapshots: undefined,
     });
     for (const name of ["id", "listen", "data-dir"] as const) {
       const { [name]: _, ...rest } = given;

@@ -122,7 +122,7 @@ describe("a follower whose next entry is compacted away", () => {
     receive(cluster, "a", "c", matched(1, 1, progress(cluster).session));
     const [read] = nodeOf(cluster, "a").loads;
     expect(read).toMatchObject({ from: 2, peer: idOf("c") });
-    takeSnapshot(cluster, "a");
+    takeSnapshot(cluster, "a", { compactableTo: 2 });
     if (read === undefined) throw new Error("nothing was read");
     const effects = answerLoad(cluster, "a", read);
     expect(sentOf(effects, "appendRequest")).toEqual([]);

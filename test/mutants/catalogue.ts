@@ -10,6 +10,7 @@ import { links } from "./catalogue/links.ts";
 import { membership } from "./catalogue/membership.ts";
 import { linearizableReads } from "./catalogue/reads.ts";
 import { replication } from "./catalogue/replication.ts";
+import { snapshots } from "./catalogue/snapshots.ts";
 import { keyValueStore } from "./catalogue/store.ts";
 import { votes } from "./catalogue/votes.ts";
 import type { Mutant } from "./mutant.ts";
@@ -18,6 +19,7 @@ export const mutants: readonly Mutant[] = [
   ...votes,
   ...replication,
   ...membership,
+  ...snapshots,
   ...linearizableReads,
   ...disk,
   ...keyValueStore,

@@ -3,4 +3,4 @@ export type * from "@quorate/client";
 export { CompactedError, ConflictError, OverflowError } from "@quorate/client";
 export type { NodeCluster, NodeControl } from "./assembleNode.ts";
 export { join } from "./join.ts";
-export type { JoinOptions } from "./joinOptions.ts";
+export type { JoinOptions, SnapshotOptions } from "./joinOptions.ts";

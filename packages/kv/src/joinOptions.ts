@@ -12,6 +12,7 @@ import {
   type Network,
   type NodeId,
   QuorateError,
+  type RaftOptions,
   type Random,
 } from "@quorate/raft";
 import { checkListenAddress, type TlsOptions } from "@quorate/transport";
@@ -54,6 +55,8 @@ export interface JoinOptions {
   readonly priority?: number;
   /** A leader whose own disk takes longer for a write hands over to a node that keeps more. Default 2,000. */
   readonly diskStallMs?: number;
+  /** When the state is saved and the log cut behind it. The defaults suit nearly everybody. */
+  readonly snapshots?: SnapshotOptions;
   /** How long a request of this object is tried, retries included. Default 5,000. */
   readonly requestTimeoutMs?: number;
   /** How long the cluster remembers this process when it falls silent. Default 15,000; from 4 election timeouts. */
@@ -62,6 +65,18 @@ export interface JoinOptions {
   readonly network?: Network;
   readonly clock?: Clock;
   readonly random?: Random;
+}
+
+/** Each as the option of the same meaning in `RaftOptions` says. */
+export interface SnapshotOptions {
+  /** A snapshot is taken after so many entries. Default 100,000. */
+  readonly everyEntries?: number | undefined;
+  /** Or after so many bytes of them. Default 64 MiB. */
+  readonly everyBytes?: number | undefined;
+  /** Entries that stay in the log for slow followers. Default 10,000. */
+  readonly keptEntries?: number | undefined;
+  /** What sending a snapshot takes of a link at most. Default 64 MiB a second. */
+  readonly maxBytesPerSecond?: number | undefined;
 }
 
 export interface ResolvedJoin {
@@ -207,7 +222,30 @@ function resolveRaft(options: JoinOptions): NodeOptions["raft"] {
     electionTimeoutMaxMs: max,
     priority,
     diskStallMs,
+    ...resolveSnapshots(options.snapshots ?? {}),
   });
+}
+
+function resolveSnapshots(options: SnapshotOptions): RaftOptions {
+  const names = {
+    everyEntries: "snapshotEntries",
+    everyBytes: "snapshotBytes",
+    keptEntries: "compactionTailEntries",
+    maxBytesPerSecond: "maxSnapshotBytesPerSecond",
+  } as const satisfies Record<keyof SnapshotOptions, keyof RaftOptions>;
+  const resolved: Partial<Record<keyof RaftOptions, number>> = {};
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined) continue;
+    if (!Object.hasOwn(names, name)) {
+      throw invalid(`snapshots.${name} is not an option; there are ${Object.keys(names).join(", ")}`);
+    }
+    const least = name === "keptEntries" ? 0 : 1;
+    if (!Number.isSafeInteger(value) || value < least) {
+      throw invalid(`snapshots.${name} is ${value}; it is a whole number from ${least}`);
+    }
+    resolved[names[name as keyof SnapshotOptions]] = value;
+  }
+  return resolved;
 }
 
 function resolveClient(options: JoinOptions, electionTimeoutMaxMs: number): NodeOptions["client"] {

@@ -3,6 +3,7 @@
  * Paths in it are relative to the file, so that a node starts the same from any directory.
  */
 import { dirname, resolve } from "node:path";
+import type { SnapshotOptions } from "@quorate/kv";
 import { maxPriority } from "@quorate/raft";
 import * as v from "valibot";
 import { checkAddress, readOptionFile } from "../optionValues.ts";
@@ -25,6 +26,7 @@ export interface ConfigFile {
   readonly electionTimeoutMs?: { readonly min: number; readonly max: number } | undefined;
   readonly heartbeatMs?: number | undefined;
   readonly priority?: number | undefined;
+  readonly snapshots?: SnapshotOptions | undefined;
 }
 
 const text = (what: string) => v.pipe(v.string(`must be ${what}`), v.minLength(1, `must be ${what}`));
@@ -33,6 +35,14 @@ const milliseconds = v.pipe(
   v.integer("must be a whole number of milliseconds"),
   v.minValue(1, "must be at least 1 ms"),
 );
+
+function wholeNumber(least: number) {
+  return v.pipe(
+    v.number("must be a number"),
+    v.integer("must be a whole number"),
+    v.minValue(least, `must be at least ${least}`),
+  );
+}
 
 /** valibot takes an array for an object. */
 function plainObject(what: string) {
@@ -82,6 +92,17 @@ const fields = v.strictObject(
         v.integer("must be a whole number"),
         v.minValue(1, "must be at least 1"),
         v.maxValue(maxPriority, `must be at most ${maxPriority}`),
+      ),
+    ),
+    snapshots: v.optional(
+      v.strictObject(
+        {
+          everyEntries: v.optional(wholeNumber(1)),
+          everyBytes: v.optional(wholeNumber(1)),
+          keptEntries: v.optional(wholeNumber(0)),
+          maxBytesPerSecond: v.optional(wholeNumber(1)),
+        },
+        wrongObject("an object with everyEntries, everyBytes, keptEntries or maxBytesPerSecond"),
       ),
     ),
   },

@@ -83,7 +83,7 @@ function stopRequested(link: SupervisorLink | undefined): Promise<Ending> {
 
 async function openNode(options: NodeOptions, logger: NodeLogger): Promise<NodeCluster> {
   const { id, listen, peers, via, learner, dataDir, secret, tls, insecure } = options;
-  const { electionTimeoutMs, heartbeatMs, priority } = options;
+  const { electionTimeoutMs, heartbeatMs, priority, snapshots } = options;
   const { join } = await import("@quorate/kv");
   return join({
     id,
@@ -98,6 +98,7 @@ async function openNode(options: NodeOptions, logger: NodeLogger): Promise<NodeC
     ...(electionTimeoutMs === undefined ? {} : { electionTimeoutMs }),
     ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
     ...(priority === undefined ? {} : { priority }),
+    ...(snapshots === undefined ? {} : { snapshots }),
   });
 }
 

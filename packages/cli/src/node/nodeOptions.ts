@@ -41,6 +41,7 @@ export interface NodeOptions {
   readonly electionTimeoutMs: { readonly min: number; readonly max: number } | undefined;
   readonly heartbeatMs: number | undefined;
   readonly priority: number | undefined;
+  readonly snapshots: ConfigFile["snapshots"];
 }
 
 export async function nodeOptions(
@@ -77,6 +78,7 @@ export async function nodeOptions(
     electionTimeoutMs: file.electionTimeoutMs,
     heartbeatMs: file.heartbeatMs,
     priority: integerOption(given, "priority", { from: 1, to: maxPriority }) ?? file.priority,
+    snapshots: file.snapshots,
   });
 }
 
