@@ -107,8 +107,8 @@ export function drawSnapshots(chance: Chance, { maxCachedBytes = 65_536 }: RaftO
     snapshotGrowthPercent: chance.pick([0, 0, 50]),
     compactionTailEntries: chance.pick([0, 1, 5, 50]),
     compactionTailBytes: Math.min(chance.pick([16, 1_024, 65_536]), maxCachedBytes),
-    snapshotChunkBytes: chance.pick([8, 64, 1_024, 262_144]),
-    maxSnapshotBytesPerSecond: chance.pick([4_000, 100_000, 67_108_864]),
+    snapshotChunkBytes: chance.pick([256, 1_024, 16_384, 262_144]),
+    maxSnapshotBytesPerSecond: chance.pick([50_000, 1_000_000, 67_108_864]),
   };
 }
 

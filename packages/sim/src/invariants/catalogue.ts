@@ -102,6 +102,8 @@ export const requiredMarks: readonly string[] = [
   "leader elected",
   "leader paused",
   "leadership transferred",
+  "log compacted",
+  "machine restored from a snapshot",
   "membership record lost",
   "older entry committed indirectly",
   "pre-vote",
@@ -109,7 +111,15 @@ export const requiredMarks: readonly string[] = [
   "rejection taken by a leader",
   "repetition answered from the session",
   "running outside of the core",
+  "snapshot ignored: the log has it",
+  "snapshot installed",
+  "snapshot not needed after all",
+  "snapshot sent",
+  "snapshot taken",
+  "snapshot transfer aborted",
+  "snapshot transfer begun",
   "split vote",
+  "started from a snapshot",
   "stale leader answered with a higher term",
   "transfer came to nothing",
   "vote refused to a shorter log",
@@ -124,6 +134,5 @@ export const seedsForMarks = 300;
 
 /** They come with their features. */
 export const notYet: readonly string[] = [
-  "snapshots: equivalence after a restore, a snapshot that arrives late, transfer under loss",
   "leases: mutual exclusion, expiry that is never early, clocks of different rate",
 ];
