@@ -152,7 +152,7 @@ describe("many seeds", () => {
 describe("quorate sim --list", () => {
   it("tells profiles, faults, invariants, marks, and what there is not yet", () => {
     const text = listLines(sim, false).join("\n");
-    for (const word of ["swarm", "election safety", "leader crashed", "snapshots:"])
+    for (const word of ["swarm", "election safety", "leader crashed", "snapshot sent", "leases:"])
       expect(text).toContain(word);
     const [json] = listLines(sim, true);
     expect(Object.keys(JSON.parse(json ?? ""))).toEqual([

@@ -1,4 +1,4 @@
-/** Real nodes that take snapshots every few entries: one joins by a snapshot, one starts from its own, logs stay short. */
+/** Real nodes that take snapshots every few entries: one joins by one, all start from their own, logs stay short. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { examine, type Report } from "@quorate/storage";
