@@ -133,6 +133,12 @@ export class ByteReader {
     return copy;
   }
 
+  /** Not a copy: it is as good as the bytes that are read. */
+  view(what: string, maxLength: number): Uint8Array {
+    const from = this.runStart(what, maxLength);
+    return this.bytes.subarray(from, this.at);
+  }
+
   end(): void {
     if (this.at < this.bytes.length) this.fail("it has bytes after its end");
   }

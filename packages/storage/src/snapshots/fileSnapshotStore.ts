@@ -60,6 +60,9 @@ export class FileSnapshotStore implements SnapshotStore {
   /** No longer kept, and still read. */
   private readonly doomed = new Map<string, SnapshotHeader>();
   private removals: Promise<void> = Promise.resolve();
+  /** What was begun on the files and has not ended. */
+  private readonly underWay = new Set<Promise<unknown>>();
+  private isClosed = false;
 
   constructor(context: SnapshotContext, kept: readonly StoredSnapshot[]) {
     this.context = context;
@@ -106,22 +109,26 @@ export class FileSnapshotStore implements SnapshotStore {
       boundary,
       begin: async (): Promise<void> => {
         chain = await this.context.chainAt(boundary);
-        file = await PartialFile.begin(this.context.files, writingName);
+        file = await this.storing(() => PartialFile.begin(this.context.files, writingName));
       },
-      write: (chunk: Uint8Array): Promise<void> => this.storing(open().append(chunk)),
+      write: (chunk: Uint8Array): Promise<void> => this.storing(() => open().append(chunk)),
       finish: async (): Promise<SnapshotHeader> => {
         const { bytes, checksum } = open();
         const header: SnapshotHeader = { boundary, chain, configuration, bytes, checksum };
         if (boundary.index < this.context.begins().index) throw this.overtaken(boundary);
-        const name = await this.storing(open().seal({ header, membership: this.context.membership() }));
-        ended();
-        this.keep({ header, name });
+        await this.storing(async () => {
+          const name = await open().seal({ header, membership: this.context.membership() });
+          ended();
+          this.keep({ header, name });
+        });
         return header;
       },
       abort: async (): Promise<void> => {
         if (this.writing !== writer) return;
         ended();
-        if (file !== undefined) await this.storing(file.remove());
+        // Of a closed directory the next opening removes it.
+        const left = file;
+        if (left !== undefined && !this.isClosed) await this.storing(() => left.remove());
       },
     };
     return writer;
@@ -136,7 +143,7 @@ export class FileSnapshotStore implements SnapshotStore {
       // Another object: the receiver that was left behind can do nothing any more.
       this.receiving = { header, file: unfinished.file };
     } else {
-      const file = await this.storing(PartialFile.begin(this.context.files, receivingName));
+      const file = await this.storing(() => PartialFile.begin(this.context.files, receivingName));
       this.receiving = { header, file };
     }
     return this.receiverOf(this.receiving);
@@ -147,7 +154,7 @@ export class FileSnapshotStore implements SnapshotStore {
     const discard = async (): Promise<void> => {
       if (this.receiving !== receiving) return;
       this.receiving = undefined;
-      await this.storing(file.remove());
+      if (!this.isClosed) await this.storing(() => file.remove());
     };
     const damaged = async (what: string): Promise<never> => {
       await discard();
@@ -172,13 +179,13 @@ export class FileSnapshotStore implements SnapshotStore {
           throw new QuorateError("INVALID_ARGUMENT", detail);
         }
         if (offset + chunk.length > header.bytes) await damaged("is longer than its header says");
-        await this.storing(file.append(chunk));
+        await this.storing(() => file.append(chunk));
       },
       finish: async () => {
         assertCurrent();
         if (file.bytes !== header.bytes) await damaged(`has ${file.bytes} bytes, not ${header.bytes}`);
         if (file.checksum !== header.checksum) await damaged("has another checksum than its header says");
-        const name = await this.storing(file.seal({ header, membership: this.context.membership() }));
+        const name = await this.storing(() => file.seal({ header, membership: this.context.membership() }));
         this.receiving = undefined;
         this.letGo(this.received);
         this.received = { header, name };
@@ -190,7 +197,7 @@ export class FileSnapshotStore implements SnapshotStore {
   async read(header: SnapshotHeader, offset: number, maxBytes: number): Promise<Uint8Array> {
     const name = this.nameOf(header);
     const wanted = Math.min(maxBytes, maxReadBytes, Math.max(0, header.bytes - offset));
-    const piece = await this.storing(this.context.files.read(name, preamble.length + offset, wanted));
+    const piece = await this.storing(() => this.context.files.read(name, preamble.length + offset, wanted));
     if (piece.length === wanted) return piece;
     throw new QuorateError(
       "SNAPSHOT_DAMAGED",
@@ -229,7 +236,10 @@ export class FileSnapshotStore implements SnapshotStore {
     for (const one of before) if (one.name !== snapshot.name) this.letGo(one);
   }
 
+  /** Waits for what is under way: nothing of this directory is touched afterwards. */
   async close(): Promise<void> {
+    this.isClosed = true;
+    while (this.underWay.size > 0) await Promise.allSettled(this.underWay);
     await this.removals;
     await this.context.files.close();
   }
@@ -279,11 +289,17 @@ export class FileSnapshotStore implements SnapshotStore {
     );
   }
 
-  private async storing<T>(result: Promise<T>): Promise<T> {
+  private async storing<T>(begin: () => Promise<T>): Promise<T> {
+    if (this.isClosed)
+      throw new QuorateError("CLOSED", `The snapshots in ${this.context.location} are closed.`);
+    const result = begin();
+    this.underWay.add(result);
     try {
       return await result;
     } catch (cause) {
       throw this.failed("Reading or writing", cause);
+    } finally {
+      this.underWay.delete(result);
     }
   }
 

@@ -15,6 +15,7 @@ import { addRecord, type PairChange, type RevisionRecord, recordOf, recordsBackw
 import type { ContentWriter } from "./contentWriter.ts";
 import { readPair, writePair } from "./pairsSection.ts";
 import type { StateSection } from "./sections.ts";
+import { createSlabs, type Keep } from "./slabs.ts";
 
 /** One item: the oldest revision that can be read. */
 export const historyFloorSection: StateSection = {
@@ -54,6 +55,7 @@ export const historySection: StateSection = {
     const records: RevisionRecord[] = [];
     let revision = 0;
     let changes: PairChange[] = [];
+    const keep = createSlabs();
     const close = (): void => {
       if (changes.length > 0) records.push(recordOf(revision, changes));
       changes = [];
@@ -61,7 +63,7 @@ export const historySection: StateSection = {
     return {
       item(input) {
         const found = input.varint("revision");
-        const { key, before } = readBefore(input);
+        const { key, before } = readBefore(input, keep);
         if (found > state.revision || found <= state.history.floor || (revision > 0 && found > revision))
           input.fail("its history is not of kept revisions in descending order");
         if (input.problem !== undefined) return;
@@ -86,10 +88,10 @@ function writeBefore(out: ContentWriter, before: StoredPair | undefined): void {
   if (before.session !== undefined) out.varint(before.session);
 }
 
-function readBefore(input: ByteReader): Pick<PairChange, "key" | "before"> {
+function readBefore(input: ByteReader, keep: Keep): Pick<PairChange, "key" | "before"> {
   const key = input.byteString("key", maxKeyBytes);
   const kind = input.byte("pair before");
-  const pair = kind > 0 ? readPair(input) : undefined;
+  const pair = kind > 0 ? readPair(input, keep) : undefined;
   const before = pair !== undefined && kind === 2 ? { ...pair, session: input.varint("session") } : pair;
   if (kind > 2 || !isKey(key) || (before !== undefined && before.key !== key)) {
     input.fail("a change in its history makes no sense");

@@ -18,6 +18,7 @@ import type { StoreState } from "../storeState.ts";
 import { bytesOfPair } from "../writes.ts";
 import type { ContentWriter } from "./contentWriter.ts";
 import type { SectionRestoration, StateSection } from "./sections.ts";
+import { createSlabs, type Keep } from "./slabs.ts";
 
 /** By their numbers in the content: only ever add at the end. */
 const formats: readonly Format[] = ["bytes", "text", "json"];
@@ -49,6 +50,7 @@ function restorePairs(state: StoreState): SectionRestoration {
   let keys: ByteString[] = [];
   let pairs: StoredPair[] = [];
   let lastKey = "";
+  const keep = createSlabs();
   const flush = (): void => {
     if (keys.length > 0) state.pairs = withRun(state.pairs, keys, pairs);
     keys = [];
@@ -56,7 +58,7 @@ function restorePairs(state: StoreState): SectionRestoration {
   };
   return {
     item(input) {
-      const pair = readPair(input);
+      const pair = readPair(input, keep);
       if (!isKey(pair.key) || pair.key <= lastKey) input.fail("its keys are not keys in ascending order");
       if (input.problem !== undefined) return;
       lastKey = pair.key;
@@ -70,9 +72,9 @@ function restorePairs(state: StoreState): SectionRestoration {
   };
 }
 
-export function readPair(input: ByteReader): StoredPair {
+export function readPair(input: ByteReader, keep: Keep): StoredPair {
   const key = input.byteString("key", maxKeyBytes);
-  const value = input.run("value", maxValueBytes);
+  const value = keep(input.view("value", maxValueBytes));
   const format = formats[input.byte("format")];
   if (format === undefined) input.fail("its format is unknown");
   return {
