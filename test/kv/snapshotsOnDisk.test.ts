@@ -1,4 +1,4 @@
-/** A whole node on a real directory that snapshots often: what it leaves, what it starts from, what damage does to it. */
+/** A node on a real directory that snapshots often: what it leaves, what it starts from, what damage does to it. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AssembledNode, assembleNode } from "@quorate/kv/internal";

@@ -1,6 +1,6 @@
 /**
- * Keeps small values of a restored state together, a few kilobytes a piece: a million arrays with a buffer each cost the
- * garbage collector seconds. What is kept alive by one value is at most the rest of its piece.
+ * Keeps small values of a restored state together, a few kilobytes a piece: a million arrays with a buffer each cost
+ * the garbage collector seconds. What is kept alive by one value is at most the rest of its piece.
  */
 
 const slabBytes = 4_096;
