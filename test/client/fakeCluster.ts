@@ -107,6 +107,7 @@ export class FakeNode {
 
 interface ConnectOptions {
   session?: boolean;
+  requestTimeoutMs?: number;
   endpoints?: readonly string[];
   sessionTtlMs?: number;
   preferredEndpoint?: string;

@@ -159,10 +159,12 @@ export class KeyWatch implements Watch<WatchEvent> {
   async #run(): Promise<void> {
     for (let tries = 0; !this.#isOver; tries += 1) {
       const { clock, router, logger } = this.#ports;
-      const patience = new Patience(clock, { timeoutMs: this.#ports.requestTimeoutMs });
+      const pauseMs = tries > 1 ? backoffMs(router.random, pauses, tries - 2) : 0;
+      // The search for a node has its whole time, however long the pause before it is.
+      const patience = new Patience(clock, { timeoutMs: pauseMs + this.#ports.requestTimeoutMs });
       this.#patience = patience;
       try {
-        if (tries > 1) await pause(clock, backoffMs(router.random, pauses, tries - 2), patience);
+        if (pauseMs > 0) await pause(clock, pauseMs, patience);
         const connection = await router.pick("home", patience);
         if (connection === undefined || this.#isOver) continue;
         const end = await this.#streamFrom(connection);

@@ -25,6 +25,8 @@ export const invariants: Readonly<Record<InvariantName, string>> = {
   identity: "who is not born says nothing of a member's, and no node speaks from the directory of another",
   durability: "what was acknowledged is there at the end",
   "exactly once": "no write takes effect twice, or after its client was told that it had not",
+  "complete watches":
+    "a watch tells each write to its keys once, in order, none left out; or says what was cut away",
   "replica equality": "healed nodes end with equal logs and equal states",
   "snapshot equivalence":
     "a snapshot stands for committed entries, and who is restored from it is as all were after them",

@@ -42,6 +42,7 @@ export type InvariantName =
   | "identity"
   | "durability"
   | "exactly once"
+  | "complete watches"
   | "replica equality"
   | "snapshot equivalence"
   | "no false refusal"

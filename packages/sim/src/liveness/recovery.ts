@@ -40,6 +40,18 @@ export async function checkRecovery(simulation: FaultySimulation): Promise<void>
     return;
   }
   checkEquality(simulation, hosts);
+  await checkWatches(simulation);
+}
+
+/** A watch whose node was lost finds another one, and goes on where it was. */
+async function checkWatches(simulation: FaultySimulation): Promise<void> {
+  const { history, workload } = simulation;
+  if (history.violations.length > 0 || workload.untold === undefined) return;
+  const withinMs = boundMs(simulation, 40);
+  if (await runFor(simulation, withinMs, () => workload.untold?.() === undefined)) return;
+  if (history.violations.length > 0) return;
+  const sentence = `${withinMs} ms after all was equal these lack something: ${workload.untold?.()}`;
+  history.fail("complete watches", sentence);
 }
 
 function checkPresence({ history }: FaultySimulation, host: FaultyHost): void {

@@ -143,6 +143,31 @@ export class StoreOracle {
     return this.serialAt.get(revision);
   }
 
+  /** The store's revision, as of what was applied anywhere. */
+  get revision(): number {
+    return this.storeRevision;
+  }
+
+  writeAt(revision: number): { readonly serial: number; readonly key: string } | undefined {
+    const serial = this.serialAt.get(revision);
+    const key = serial === undefined ? undefined : this.begun.get(serial);
+    return serial === undefined || key === undefined ? undefined : { serial, key };
+  }
+
+  /** A read of the past: the newest write to the key up to `revision`, whichever node was asked. */
+  readPast(client: string, key: string, revision: number, serial: unknown): void {
+    let at = revision;
+    while (at > 0 && this.writeAt(at)?.key !== key) at -= 1;
+    const written = this.serialAt.get(at);
+    this.history.require(
+      serial === written,
+      "linearizable reads",
+      () =>
+        `${client} read ${serial === undefined ? "nothing" : `write ${String(serial)}`} in ${key} as of revision ` +
+        `${revision}, when it held ${written === undefined ? "nothing" : `write ${written}`}`,
+    );
+  }
+
   wrote(client: string, key: string, serial: number, revision: number, toldBefore: number): void {
     this.acknowledged.set(serial, revision);
     this.history.require(

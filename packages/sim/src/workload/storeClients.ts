@@ -4,7 +4,7 @@
  * They put unique values, conditionally at times, and read, a few operations at once; now and then one leaves, politely
  * or not, and another comes. All they are told goes to the oracle.
  */
-import type { Cluster, ConflictError } from "@quorate/client";
+import type { Cluster, CompactedError, ConflictError } from "@quorate/client";
 import { createCluster } from "@quorate/client/internal";
 import { QuorateError } from "@quorate/raft";
 import { traceLogger } from "../cluster/assembly.ts";
@@ -16,16 +16,21 @@ import type { SimulatedProcess } from "../world/process.ts";
 import type { ClientCall, ClientHistory } from "./clientHistory.ts";
 import type { ClientOperation } from "./operation.ts";
 import { StoreOracle } from "./oracle.ts";
+import { WatchWitness } from "./watchWitness.ts";
 import { emptyStats, type Workload, type WorkloadStats } from "./workload.ts";
 
 const keys = ["k/a", "k/b", "k/c", "k/d"] as const;
 const clientsAtOnce = 3;
 const maxUnderWay = 4;
+/** Of the reads, one in so many is of the past. */
+const pastOneIn = 8;
+const watchPatienceMs = 60_000;
 
 interface StoreClient {
   readonly name: string;
   readonly process: SimulatedProcess;
   readonly cluster: Cluster;
+  readonly witness: WatchWitness;
   underWay: number;
 }
 
@@ -45,6 +50,9 @@ export class StoreWorkload implements Workload {
   /** What clients are like, and operations that nobody drew. */
   private readonly chance: Chance;
   private readonly readShare: number;
+  /** What clients watch, and how much history there is for it. */
+  private readonly watching: Chance;
+  private getsBegun = 0;
   private readonly clients: (StoreClient | undefined)[] = [];
   private clientsMade = 0;
   private lastSerial = 0;
@@ -58,6 +66,7 @@ export class StoreWorkload implements Workload {
     this.drawing = cluster.world.chance("workload");
     this.chance = cluster.world.chance("clients");
     this.readShare = readShare;
+    this.watching = cluster.world.chance("watches");
     this.oracle = new StoreOracle(cluster.checks.history);
     cluster.checks.application.onFirst = (entry, result) => {
       const serial = this.oracle.applied(entry, result);
@@ -151,7 +160,11 @@ export class StoreWorkload implements Workload {
         session: true,
       },
     );
-    return { name, process, cluster, underWay: 0 };
+    const key = this.watching.happens(0.5) ? undefined : this.watching.pick(keys);
+    const witness = new WatchWitness(this.cluster.checks.history, this.oracle, name, key);
+    void this.watch(cluster, witness);
+    if (this.watching.happens(0.3)) void this.limitHistory(cluster, 1 + this.watching.below(40));
+    return { name, process, cluster, witness, underWay: 0 };
   }
 
   leave(
@@ -171,6 +184,36 @@ export class StoreWorkload implements Workload {
     // What it had under way is never told to anybody: unknown.
     client.process.kill();
     world.network.processEnded(client.process, isSilent);
+  }
+
+  /** The watches that lack something, in words: undefined where all that are open have been told everything. */
+  untold(): string | undefined {
+    const lacking = this.clients.filter((client) => client !== undefined && !client.witness.isComplete);
+    return lacking.length === 0 ? undefined : lacking.map((client) => client?.witness.words).join(", ");
+  }
+
+  /** For as long as its client is there; begun anew where history was cut away. */
+  private async watch(cluster: Cluster, witness: WatchWitness): Promise<void> {
+    for (;;) {
+      const toldBefore = this.oracle.told;
+      const watch = cluster.kv.watch(witness.key ?? { prefix: "k/" }, { progress: true });
+      try {
+        const { revision } = await watch.started({ timeoutMs: watchPatienceMs });
+        witness.began(revision, toldBefore);
+        for await (const event of watch) {
+          if (event.kind === "progress") witness.progressed(event.revision);
+          else witness.told(event.key, event.revision, event.kind === "put" ? event.entry.value : undefined);
+        }
+      } catch (error) {
+        if (!(error instanceof QuorateError)) throw error;
+        await watch.return();
+        if (isCompacted(error)) witness.compacted(error.floor);
+        else if (error.code !== "TIMED_OUT") {
+          this.cluster.world.trace.note(witness.client, `its watch ended: ${error.code}: ${error.message}`);
+          return;
+        }
+      }
+    }
   }
 
   private async put(
@@ -228,6 +271,10 @@ export class StoreWorkload implements Workload {
   }
 
   private async get(name: string, cluster: Cluster, { key, timeoutMs, client }: Asked): Promise<boolean> {
+    this.getsBegun += 1;
+    if (this.getsBegun % pastOneIn === 0 && this.oracle.told > 0) {
+      return this.getPast(name, cluster, { key, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+    }
     const floor = this.oracle.floor(key);
     const ended = this.cluster.world.trace.observer?.operated(name, "read", key);
     const call = this.recorded?.get(name, key);
@@ -250,6 +297,46 @@ export class StoreWorkload implements Workload {
       if (client !== undefined) client.underWay -= 1;
     }
   }
+
+  /** So little that reads of the past and watches meet its end. */
+  private async limitHistory(cluster: Cluster, historyRevisions: number): Promise<void> {
+    try {
+      await cluster.kv.limit({ historyRevisions });
+    } catch (error) {
+      if (!(error instanceof QuorateError)) throw error;
+    }
+  }
+
+  /** Of a revision that was told: every node gives the same, or says that it was cut away. */
+  private async getPast(name: string, cluster: Cluster, { key, timeoutMs }: Asked): Promise<boolean> {
+    const { told } = this.oracle;
+    const revision = 1 + ((this.getsBegun * 7_919) % told);
+    try {
+      const pair = await cluster.kv.get(key, { revision, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+      this.stats.reads += 1;
+      this.oracle.readPast(name, key, revision, pair?.value);
+      return true;
+    } catch (error) {
+      if (!(error instanceof QuorateError)) throw error;
+      if (isCompacted(error)) {
+        const { history } = this.cluster.checks;
+        history.mark("read of the past refused");
+        history.require(
+          error.floor > revision && error.floor <= this.oracle.revision,
+          "linearizable reads",
+          () => `${name} was refused revision ${revision} by the floor ${error.floor}`,
+        );
+        return true;
+      }
+      this.stats.readsFailed += 1;
+      return false;
+    }
+  }
+}
+
+/** By its code, as `isConflict`. */
+function isCompacted(error: QuorateError): error is CompactedError {
+  return error.code === "COMPACTED";
 }
 
 function conditionOn(revision: number): { readonly ifRevision: number } | { readonly ifAbsent: true } {

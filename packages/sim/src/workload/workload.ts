@@ -35,6 +35,8 @@ export interface Workload {
   takesWrites(host: FaultyHost): boolean;
   /** When all nodes are equal: what was acknowledged is there, what failed is not. `host` is one of them. */
   checkFinally(host: FaultyHost): void;
+  /** The open watches that lack something, in words; left out where there are none. */
+  untold?(): string | undefined;
   /** Holds all that clients were told against the checker; gives back how many operations, 0 if none was recorded. */
   checkHistory?(): number;
   /** What clients sent more than once, not knowing what became of it, and where each copy was applied. */
