@@ -7,7 +7,7 @@
  *
  * `next` is what to ask for next: whoever does so is told of each change once, in order, and of none too few.
  */
-import type { ChangeEvent, KeySet, KeyValue, KeyValueStore } from "@quorate/client";
+import type { ChangeEvent, KeySet, KeyValue, KeyValueStore, Watch, WatchEvent } from "@quorate/client";
 import { CompactedError } from "@quorate/client/internal";
 import { type Clock, QuorateError } from "@quorate/raft";
 import type { Page, PageRequest } from "@quorate/transport";
@@ -42,8 +42,20 @@ export async function watchPage(sources: WatchPageSources, { query, signal }: Pa
 }
 
 async function changes({ kv, clock }: WatchPageSources, asked: Asked, signal: AbortSignal): Promise<object> {
-  const { keys, from, timeoutMs } = asked;
-  await using watch = kv.watch(keys, { ...(from === undefined ? {} : { from }), progress: true, signal });
+  const { keys, from } = asked;
+  const watch = kv.watch(keys, { ...(from === undefined ? {} : { from }), progress: true, signal });
+  try {
+    return await collected(watch, asked, clock);
+  } finally {
+    await watch.return();
+  }
+}
+
+async function collected(
+  watch: Watch<WatchEvent>,
+  { from, timeoutMs }: Asked,
+  clock: Clock,
+): Promise<object> {
   if (from === undefined) return { events: [], next: (await watch.started({ timeoutMs })).revision + 1 };
   const events: ChangeEvent[] = [];
   let next = from;

@@ -196,7 +196,7 @@ export class StoreWorkload implements Workload {
   private async watch(cluster: Cluster, witness: WatchWitness): Promise<void> {
     for (;;) {
       const toldBefore = this.oracle.told;
-      const watch = cluster.kv.watch(witness.key ?? { prefix: "k/" }, { progress: true });
+      const watch = cluster.kv.watch(witness.key ?? { prefix: "" }, { progress: true });
       try {
         const { revision } = await watch.started({ timeoutMs: watchPatienceMs });
         witness.began(revision, toldBefore);
