@@ -13,6 +13,7 @@
  *   propose a text | read a
  *   deliver|drop|hold [first] [a->b] [kind]   what is under way now; `release` brings what was held back
  *   repeat a->b kind       the last such message, delivered or not, is under way (again)
+ *   snapshot a | work      a took one of all that it has applied / runtimes store, read and install what is to be
  *   stabilize              deliver until nothing is under way
  *   isolate a | cut ab cde | heal
  *   crash a | restart a
@@ -44,6 +45,7 @@ import {
   restart,
   turn,
 } from "../core/cluster.ts";
+import { type Runtime, takeSnapshot, withRuntime } from "../core/snapshotSteps.ts";
 import { diskWords, effectsWords, entriesWords, messageWords, progressWords, stateWords } from "./words.ts";
 
 export interface Stage {
@@ -55,10 +57,20 @@ export interface Stage {
   readonly sent: Flight[];
   readonly commits: Map<MemberId, number>;
   nextId: number;
+  runtime: Runtime | undefined;
 }
 
 export function createStage(): Stage {
-  return { disks: {}, cluster: undefined, lines: [], held: [], sent: [], commits: new Map(), nextId: 1 };
+  return {
+    disks: {},
+    cluster: undefined,
+    lines: [],
+    held: [],
+    sent: [],
+    commits: new Map(),
+    nextId: 1,
+    runtime: undefined,
+  };
 }
 
 type Command = (stage: Stage, cluster: Cluster, words: readonly string[]) => void;
@@ -101,7 +113,12 @@ function addNodes(stage: Stage, count: number, settings: readonly string[]): voi
     disks: stage.disks,
     core: core as Partial<Omit<CoreOptions, "self">>,
   });
-  cluster.observe = (node) => observe(stage, cluster, node);
+  stage.runtime = withRuntime(cluster);
+  const toRuntime = cluster.observe;
+  cluster.observe = (node) => {
+    observe(stage, cluster, node);
+    toRuntime?.(node);
+  };
   stage.cluster = cluster;
   showState(stage, cluster);
 }
@@ -280,6 +297,12 @@ const commands: Readonly<Record<string, Command>> = {
     if (flight === undefined) throw new Error(`never sent: ${words.join(" ")}`);
     cluster.queue.push(flight);
     stage.lines.push(`again: ${flightWords(flight)}`);
+  },
+  snapshot: (_, cluster, [name = ""]) => {
+    takeSnapshot(cluster, name);
+  },
+  work: ({ runtime }) => {
+    for (const work of runtime?.work.splice(0) ?? []) work();
   },
   stabilize: (stage, cluster) => {
     for (let count = 0; cluster.queue.length > 0; count += 1) {

@@ -105,7 +105,29 @@ export function effectsWords(
     const lost = isLost(nameOf(to), message) ? " (lost)" : "";
     lines.push(`${name}→${nameOf(to)} ${messageWords(message)}${lost}`);
   }
+  lines.push(...snapshotWords(name, effects));
   if (persist !== undefined) lines.push(`${name} begins write ${persist.sequence}: ${writeWords(persist)}`);
+  return lines;
+}
+
+function snapshotWords(
+  name: string,
+  { snapshots, chunkLoads, chunks, install, compactTo }: Effects,
+): string[] {
+  const lines = snapshots.map(
+    ({ kind, peer, header }) => `${name} sends snapshot ${header.boundary.index} to ${nameOf(peer)}: ${kind}`,
+  );
+  for (const { offset, bytes } of chunkLoads) lines.push(`${name} reads ${offset}..${offset + bytes} of it`);
+  for (const { message } of chunks) {
+    const { offset, data, header } = message;
+    lines.push(
+      data.length === 0
+        ? `${name} looks how much of snapshot ${header.boundary.index} it has`
+        : `${name} stores ${offset}..${offset + data.length} of it`,
+    );
+  }
+  if (install !== undefined) lines.push(`${name} begins to install snapshot ${install.boundary.index}`);
+  if (compactTo !== undefined) lines.push(`${name} compacts its log up to ${compactTo}`);
   return lines;
 }
 

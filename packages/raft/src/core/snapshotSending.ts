@@ -152,7 +152,9 @@ export function onMatchRaised(state: RaftState, peer: Progress): void {
   if (peer.hold !== undefined && peer.match >= newest) peer.hold = undefined;
   const { transfer } = peer;
   if (transfer === undefined) return;
-  const isWhole = transfer.isAnswered && transfer.offset === transfer.header.bytes;
+  // The answer to the last chunk may come late, or never.
+  const isWhole =
+    transfer.isAnswered && transfer.offset + state.options.snapshotChunkBytes >= transfer.header.bytes;
   if (peer.match >= transfer.header.boundary.index) endTransfer(state, peer, isWhole ? "sent" : "overtaken");
   else if (termAt(state.log, peer.match) !== undefined) endTransfer(state, peer, "overtaken");
 }
