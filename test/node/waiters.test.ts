@@ -56,6 +56,30 @@ describe("a waiter", () => {
     expect(await promise).toMatchObject({ index: 3, result: "done" });
   });
 
+  it("is told unknown when a snapshot takes the place of its entry before it was applied here", async () => {
+    const waiters = new Waiters<string>();
+    const [early, late] = [proposed(waiters), proposed(waiters)];
+    waiters.proposalAnswered({ kind: "appended", id: early.id, index: asIndex(3), term: asTerm(2) });
+    waiters.proposalAnswered({ kind: "appended", id: late.id, index: asIndex(4), term: asTerm(2) });
+    waiters.swallowed(asIndex(3));
+    expect(await failureOf(early.promise)).toMatchObject({ code: "PROPOSAL_LOST", outcome: "unknown" });
+    waiters.entryApplied(asIndex(4), asTerm(2), "done");
+    expect(await late.promise).toMatchObject({ index: 4, result: "done" });
+  });
+
+  it("that waits to read what a snapshot will bring is sent elsewhere", async () => {
+    const waiters = new Waiters<string>();
+    let id = 0;
+    const promise = waiters.read(undefined, (given) => {
+      id = given;
+    });
+    const answer = { kind: "confirmed", id, index: asIndex(9), term: asTerm(2), asLeader: false } as const;
+    waiters.readAnswered(answer, asIndex(3));
+    waiters.readElsewhere();
+    expect(await failureOf(promise)).toMatchObject({ code: "UNAVAILABLE", retryable: true, outcome: "none" });
+    expect(waiters.size).toBe(0);
+  });
+
   it("that waited for a transfer is refused when a successor is known, so that it can be told who", async () => {
     const waiters = new Waiters<string>();
     const { id, promise } = proposed(waiters);

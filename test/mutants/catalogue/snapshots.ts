@@ -1,8 +1,9 @@
 /** Bugs of snapshots and compaction. */
-import { inFile, type Mutant, type Search } from "../mutant.ts";
+import { inFile, type Mutant, type Search, unsearched } from "../mutant.ts";
 
 const core = "packages/raft/src/core";
 const sending = inFile("test/core/snapshotSending.test.ts");
+const taker = inFile("test/node/snapshotTaker.test.ts");
 const receiving = inFile("test/core/snapshotReceiving.test.ts");
 
 const run = { kind: "seeds", layer: "core", nodes: 5, durationMs: 4_000 } as const;
@@ -58,10 +59,25 @@ export const snapshots: readonly Mutant[] = [
     find: "snapshots.compactableTo = asIndex(Math.min(tail, compactableTo ?? 0));",
     replace: "snapshots.compactableTo = asIndex(Math.max(tail, compactableTo ?? 0));",
     killedBy: sending("leaves a tail by count and by bytes, and nothing above what the store allows"),
-    search: {
-      kind: "none",
-      because: "what the older snapshot is for shows only where the newer one is damaged",
-    },
+    search: unsearched("what the older snapshot is for shows only where the newer one is damaged"),
+  },
+  {
+    name: "a snapshot is written ahead of the log on the disk",
+    source: "raft.md rule 37",
+    file: "packages/raft/src/node/snapshotTaker.ts",
+    find: "while (disk.durableIndex < index && !this.#isCancelled) {",
+    replace: "while (disk.durableIndex < 0 && !this.#isCancelled) {",
+    killedBy: taker("never ahead of the log on the disk, though a follower applies what it has not written"),
+    search: unsearched("the log store refuses it, for it looks for the entry's checksum"),
+  },
+  {
+    name: "a snapshot is written without letting the node have its turns",
+    source: "raft.md rule 34",
+    file: "packages/raft/src/node/snapshotTaker.ts",
+    find: "await yieldTurn(this.#ports.clock);\n      if (this.#isCancelled) return false;",
+    replace: "if (this.#isCancelled) return false;",
+    killedBy: taker("piece by piece, with a turn of the node between any two"),
+    search: unsearched("it makes pauses, which is no violation of safety"),
   },
   {
     name: "the last term of an empty log is 0",
@@ -81,10 +97,7 @@ export const snapshots: readonly Mutant[] = [
     find: '} else incoming.phase = "received";',
     replace: '} else {\n    incoming.phase = "received";\n    acknowledge(state, header);\n  }',
     killedBy: receiving("openraft#561: nothing is acknowledged before log and machine begin at it"),
-    search: {
-      kind: "none",
-      because: "the acknowledgement claims what is durable, which is less: the leader takes no harm",
-    },
+    search: unsearched("the acknowledgement claims what is durable, which is less: the leader takes no harm"),
   },
   {
     name: "appends go on while a snapshot is installed",
@@ -102,7 +115,7 @@ export const snapshots: readonly Mutant[] = [
     find: "if (floor !== undefined || isPending(snapshots.incoming)) return false;",
     replace: "if (floor !== undefined) return false;",
     killedBy: receiving("the node does not campaign, neither by itself nor when it is told to (rule 12)"),
-    search: { kind: "none", because: "its log is short, and nobody elects it" },
+    search: unsearched("its log is short, and nobody elects it"),
   },
   {
     name: "compaction leaves nothing for a follower that is sent a snapshot",
@@ -111,7 +124,7 @@ export const snapshots: readonly Mutant[] = [
     find: "if (leading !== undefined) upTo = heldBack(leading, upTo);",
     replace: "if (leading !== undefined) upTo = Math.max(upTo, 0);",
     killedBy: sending("waits for a follower that was sent a snapshot, but not for ever (hashicorp/raft#697)"),
-    search: { kind: "none", because: "one snapshot after the other is slow and violates nothing" },
+    search: unsearched("one snapshot after the other is slow and violates nothing"),
   },
   {
     name: "a snapshot's answer of another session is believed",
@@ -120,10 +133,7 @@ export const snapshots: readonly Mutant[] = [
     find: "if (transfer === undefined || response.session !== peer.session) return;",
     replace: "if (transfer === undefined) return;",
     killedBy: sending("takes no answer to an earlier chunk, of another session or beyond the content"),
-    search: {
-      kind: "none",
-      because: "the offset of the chunk still has to fit, and what comes of it is a chunk too many",
-    },
+    search: unsearched("the offset of the chunk still has to fit, and what comes of it is a chunk too many"),
   },
   {
     name: "a snapshot carries the newest configuration, committed or not",
