@@ -9,8 +9,7 @@ import { createServer } from "vite";
 import type { Simulator } from "../sim/scenarios.ts";
 import { fromSources, mutation, type Patch, root } from "./sources.ts";
 
-export interface Loaded {
-  readonly sim: Simulator;
+export interface LoadedSources {
   /** Whether the mutated file was loaded at all: a mutant of dead code proves nothing. */
   readonly wasApplied: boolean;
   /** Another module (from the root of the repository), in the same mutated world. */
@@ -18,7 +17,25 @@ export interface Loaded {
   close(): Promise<void>;
 }
 
+export interface Loaded extends LoadedSources {
+  readonly sim: Simulator;
+}
+
 export async function loadMutated(mutant: Patch | undefined): Promise<Loaded> {
+  const sources = await loadSources(mutant);
+  const sim = (await sources.load("packages/sim/src/index.ts")) as Simulator;
+  return {
+    sim,
+    get wasApplied() {
+      return sources.wasApplied;
+    },
+    load: sources.load,
+    close: sources.close,
+  };
+}
+
+/** Nothing is loaded before it is asked for. */
+export async function loadSources(mutant: Patch | undefined): Promise<LoadedSources> {
   let wasApplied = false;
   const applied = (): void => {
     wasApplied = true;
@@ -33,9 +50,7 @@ export async function loadMutated(mutant: Patch | undefined): Promise<Loaded> {
     optimizeDeps: { noDiscovery: true, include: [] },
     plugins: mutant === undefined ? [] : [mutation(mutant, applied)],
   });
-  const sim = (await server.ssrLoadModule(join(root, "packages/sim/src/index.ts"))) as Simulator;
   return {
-    sim,
     get wasApplied() {
       return wasApplied;
     },

@@ -16,7 +16,7 @@ export {
 export { LeaseClock, type LeaseClockPorts } from "./server/leaseClock.ts";
 export { createMachineHost, type MachineHost } from "./server/machineHost.ts";
 export { answerMemberRequest } from "./server/memberRequests.ts";
-export type { Verdict } from "./server/office.ts";
+export { Office, type Verdict } from "./server/office.ts";
 export { defaultServerLimits, type ServerLimits } from "./server/serverLimits.ts";
 export {
   SessionClock,
