@@ -14,7 +14,7 @@ const external = [
   "pino-pretty",
   "bufferutil",
   "utf-8-validate",
-  /\/(commands|sim)\/\w+Command\.js$/,
+  /\/(commands|demo|sim)\/\w+Command\.js$/,
 ];
 
 if (!bundleIsCurrent()) {

@@ -43,7 +43,7 @@ describe("exit codes", () => {
   });
 
   it("are explained by --help of every command", () => {
-    expect(exitCodeMeanings.map(([code]) => code)).toEqual([0, 1, 2, 3, 4, 5, 70]);
+    expect(exitCodeMeanings.map(([code]) => code)).toEqual([0, 1, 2, 3, 4, 5, 70, 120, 121, 125]);
     for (const command of [undefined, "put", "node", "cluster"] as const) {
       for (const [, meaning] of exitCodeMeanings) expect(helpText(command)).toContain(meaning);
     }

@@ -5,6 +5,8 @@
  * (loadMutated.ts, namedCases.ts). A mutant that survives fails the build.
  */
 import { disk } from "./catalogue/disk.ts";
+
+import { fences } from "./catalogue/fencing.ts";
 import { leases } from "./catalogue/leases.ts";
 import { links } from "./catalogue/links.ts";
 import { membership } from "./catalogue/membership.ts";
@@ -25,4 +27,5 @@ export const mutants: readonly Mutant[] = [
   ...keyValueStore,
   ...leases,
   ...links,
+  ...fences,
 ];

@@ -30,6 +30,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
     "@quorate/transport",
     "@quorate/raft",
     "@quorate/sim",
+    "@electric-sql/pglite",
     "commander",
     "pino",
     "pino-pretty",

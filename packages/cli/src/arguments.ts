@@ -112,7 +112,7 @@ function checkPositionals(command: CommandName, given: readonly string[]): void 
   if (missing !== undefined) {
     throw new UsageError(`${missing} is missing: quorate ${command} ${names.join(" ")}.`);
   }
-  if (given.length > names.length) {
+  if (given.length > names.length && names.at(-1)?.endsWith("…") !== true) {
     const expected = names.length === 0 ? "no arguments" : names.join(" ");
     const advice = command === "sim" ? minimizeAdvice : "(Quote words with spaces.)";
     throw new UsageError(

@@ -19,9 +19,19 @@ export type CommandName =
   | "snapshot"
   | "recover"
   | "doctor"
-  | "sim";
+  | "lock"
+  | "elect"
+  | "lease"
+  | "sim"
+  | "demo";
 
 export type OptionName =
+  | "after"
+  | "force"
+  | "once"
+  | "try"
+  | "ttl"
+  | "wait"
   | "base-port"
   | "config"
   | "confirm"
@@ -85,6 +95,12 @@ function flag(about: string): OptionSpec {
 }
 
 export const optionTable: Readonly<Record<OptionName, OptionSpec>> = {
+  after: taking("TIME", "break: let the holder go on for so long (default: not at all)"),
+  force: flag("break: grant it to the next one at once, though the holder may not know yet"),
+  once: flag("end with code 121 when the lease is lost, in place of standing again"),
+  try: flag("do not wait where somebody else has it"),
+  ttl: taking("TIME", "how long after its last sign of life it may go to somebody else (default 15s)"),
+  wait: taking("TIME", "how long to wait for it (default: as long as it takes)"),
   "base-port": taking("PORT", "port of node a; b, c … take the next ones (default 7101)"),
   config: taking("FILE", "JSON file with these options; what is given here wins"),
   confirm: taking("ID", "the node whose data it is: yes, make a new cluster of what it has"),
@@ -141,7 +157,7 @@ export const optionTable: Readonly<Record<OptionName, OptionSpec>> = {
 };
 
 export interface CommandSpec {
-  /** Names of positional arguments; those in brackets may be left out. */
+  /** Names of positional arguments; those in brackets may be left out, and one that ends in … stands for several. */
   readonly positionals: readonly string[];
   readonly about: string;
   readonly options: readonly OptionName[];
@@ -268,6 +284,32 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
     options: ["json"],
     notes: "Exit code 1 where something is wrong.",
   },
+  lock: {
+    positionals: ["NAME", "CMD…"],
+    about: "run a command while holding a lease",
+    options: ["ttl", "try", "wait", ...connection],
+    notes:
+      "quorate lock nightly -- ./job all. The command finds QUORATE_TERM and QUORATE_DEADLINE in its environment. It\n" +
+      "is asked to end (SIGTERM) when the lease is in danger and killed at its deadline. Exit code: the command's own;\n" +
+      "120 not acquired, 121 lost, 125 quorate failed, 126 the command cannot be run, 127 there is no such command.",
+  },
+  elect: {
+    positionals: ["NAME", "CMD…"],
+    about: "run a command as long as this process leads; on a loss stand again",
+    options: ["ttl", "once", ...connection],
+    notes:
+      "Like lock, but waits for ever, and after a loss stands for election again until the command ends by itself. With\n" +
+      "--once a loss is the end, with exit code 121.",
+  },
+  lease: {
+    positionals: ["ACTION", "[NAME]"],
+    about: "acquire|release|show|list|break: look at leases, hold one, end one",
+    options: ["ttl", "try", "wait", "after", "force", "limit", ...connection],
+    notes:
+      "acquire NAME prints the term, and holds the lease until it is interrupted or its standard input ends; release NAME\n" +
+      "asks the holder to finish; show NAME; list [PREFIX]; break NAME takes it from the holder, after --after TIME.\n" +
+      "--force grants it to the next one at once, though the holder may not know: only fencing protects then.",
+  },
   sim: {
     positionals: [],
     about: "run whole clusters in virtual time, with faults on purpose",
@@ -288,6 +330,14 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
     notes:
       "Exit code 1 where an invariant is violated, or a required mark was not reached by 300 seeds or more. The\n" +
       "schedule of a violation is written to quorate-sim-SEED.json.",
+  },
+  demo: {
+    positionals: ["STORY"],
+    about: "billing: play the nightly billing run for real, and see what fencing is for",
+    options: [],
+    notes:
+      "A cluster, a database, three schedulers; one is frozen past its lease. Half a minute; exit code 1 where the\n" +
+      "database's totals are not as they should be. Needs @electric-sql/pglite.",
   },
 };
 

@@ -13,7 +13,21 @@ export const exitCodes: {
   readonly conflict: 4;
   readonly notFound: 5;
   readonly storageFault: 70;
-} = { done: 0, failed: 1, usage: 2, unavailable: 3, conflict: 4, notFound: 5, storageFault: 70 };
+  readonly notAcquired: 120;
+  readonly leaseLost: 121;
+  readonly runnerFailed: 125;
+} = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  unavailable: 3,
+  conflict: 4,
+  notFound: 5,
+  storageFault: 70,
+  notAcquired: 120,
+  leaseLost: 121,
+  runnerFailed: 125,
+};
 
 /** Shown by `--help` and in docs/reference/command.md. */
 export const exitCodeMeanings: readonly (readonly [code: number, meaning: string])[] = [
@@ -24,6 +38,9 @@ export const exitCodeMeanings: readonly (readonly [code: number, meaning: string
   [exitCodes.conflict, "conflict: the condition of a write did not hold"],
   [exitCodes.notFound, "the key does not exist"],
   [exitCodes.storageFault, "stopped by a storage fault"],
+  [exitCodes.notAcquired, "lock, lease acquire: not acquired, somebody else has it"],
+  [exitCodes.leaseLost, "lock, elect --once, lease acquire: the lease was lost"],
+  [exitCodes.runnerFailed, "lock, elect: quorate itself failed; 126 and 127 as of env"],
 ];
 
 const exitCodeOfError: Partial<Record<ErrorCode, number>> = {
@@ -74,6 +91,11 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return exitCodes.usage;
   const fields = quorateError(error);
   return (fields && exitCodeOfError[fields.code]) ?? exitCodes.failed;
+}
+
+/** Of a command that runs another one: all failures of its own are one code. */
+export function runnerExitCodeOf(error: unknown): number {
+  return error instanceof CommandFailure ? error.exitCode : exitCodes.runnerFailed;
 }
 
 const unknownAdvice =

@@ -5,7 +5,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { type Invocation, parseInvocation } from "./arguments.ts";
-import { exitCodeOf, exitCodes, quorateError, sentenceOf } from "./exitCodes.ts";
+import { exitCodeOf, exitCodes, quorateError, runnerExitCodeOf, sentenceOf } from "./exitCodes.ts";
 import { UsageError } from "./usageError.ts";
 
 async function run(invocation: Invocation): Promise<number> {
@@ -50,8 +50,16 @@ async function run(invocation: Invocation): Promise<number> {
       return (await import("./commands/recoverCommand.ts")).runRecover(positionals, options);
     case "doctor":
       return (await import("./commands/doctorCommand.ts")).runDoctor(positionals, options);
+    case "lock":
+      return (await import("./lease/lockCommand.ts")).runLock(positionals, options);
+    case "elect":
+      return (await import("./lease/lockCommand.ts")).runElect(positionals, options);
+    case "lease":
+      return (await import("./lease/leaseCommand.ts")).runLease(positionals, options);
     case "sim":
       return (await import("./sim/simCommand.ts")).runSim(options);
+    case "demo":
+      return (await import("./demo/demoCommand.ts")).runDemo(positionals);
     default:
       return unknownCommand(command);
   }
@@ -90,11 +98,16 @@ async function main(args: readonly string[]): Promise<void> {
   try {
     process.exitCode = await run(parseInvocation(args));
   } catch (error) {
-    process.exitCode = exitCodeOf(error);
+    process.exitCode = runsCommand(args) ? runnerExitCodeOf(error) : exitCodeOf(error);
     report(error, args);
   } finally {
     clearInterval(alive);
   }
+}
+
+/** What runs another command keeps its own failures apart from that one's. */
+function runsCommand(args: readonly string[]): boolean {
+  return args[0] === "lock" || args[0] === "elect";
 }
 
 /** `ps` then shows a node as what was typed, whatever started it. */

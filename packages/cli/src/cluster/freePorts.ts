@@ -1,4 +1,5 @@
 /** Are the nodes' ports free? Asked before anything is started, for one clear sentence instead of one a node. */
+import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 import { CommandFailure, exitCodes } from "../exitCodes.ts";
 
@@ -38,4 +39,19 @@ function portsTaken(taken: readonly number[]): CommandFailure {
     `${what} ${taken.join(", ")} of 127.0.0.1 ${taken.length === 1 ? "is" : "are"} in use by another process. ` +
       `Stop what uses ${them}, or choose other ports with --base-port.`,
   );
+}
+
+/** Below the range from which the system takes the ports of outgoing connections. */
+const blockFrom = 10_000;
+const blockTo = 32_000;
+const attempts = 200;
+
+/** The first of `count` consecutive free ports, found by trying. */
+export async function freePortBlock(count: number): Promise<number> {
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    const first = randomInt(blockFrom, blockTo - count);
+    const ports = Array.from({ length: count }, (_, index) => first + index);
+    if ((await takenPorts(ports)).length === 0) return first;
+  }
+  throw new CommandFailure(exitCodes.failed, `No ${count} consecutive ports of 127.0.0.1 are free.`);
 }

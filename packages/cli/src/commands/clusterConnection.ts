@@ -36,15 +36,16 @@ function chooseEndpoints(given: string | undefined, variable: string | undefined
   return localEndpoints;
 }
 
-/** Runs `use` with a connection and ends it, whatever happens. */
+/** Runs `use` with a connection and ends it, whatever happens. Leases need a session. */
 export async function withCluster<Result>(
   options: ConnectionOptions,
   use: (cluster: Cluster) => Promise<Result>,
+  session: { readonly session: boolean; readonly sessionTtlMs?: number } = { session: false },
 ): Promise<Result> {
   const { connect } = await import("@quorate/client");
   const cluster = connect({
     endpoints: options.endpoints,
-    session: false,
+    ...session,
     requestTimeoutMs: options.timeoutMs,
     ...(options.secret === undefined ? {} : { secret: options.secret }),
     ...(options.ca === undefined ? {} : { tls: { ca: options.ca } }),
