@@ -152,6 +152,11 @@ export class HeldLease implements Lease, SessionMember {
     await this.release().catch(() => {});
   }
 
+  /** It was never handed out. */
+  discard(): void {
+    if (this.#loss === undefined) this.#finish("lost", "revoked");
+  }
+
   /** A renewal has been confirmed. Before, it is nobody's to use. */
   get isConfirmed(): boolean {
     return this.#deadlineMs !== undefined;

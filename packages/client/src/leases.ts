@@ -18,7 +18,7 @@ import { LeaseBid } from "./leaseBid.ts";
 import { allowanceMs } from "./leaseDeadline.ts";
 import { type AcquirePlan, planOf } from "./leasePlan.ts";
 import { type Calls, type Patience, pause } from "./patience.ts";
-import { type ByteString, type CommandResult, maxRequestTimeoutMs } from "./protocol/index.ts";
+import { type CommandResult, maxRequestTimeoutMs } from "./protocol/index.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
 import { unexpected } from "./writer.ts";
@@ -31,6 +31,11 @@ export interface LeasePorts {
 }
 
 type Attempt = HeldLease | "unavailable" | "again";
+/** Granted by the acquire itself, or to a waiter, who has to claim it. */
+interface Grant {
+  readonly term: number;
+  readonly isClaimed: boolean;
+}
 
 const pauses = { firstMs: 20, factor: 2, capMs: 500 };
 
@@ -118,27 +123,27 @@ export class LeaseAcquirer {
         progressMs: plan.progressMs,
       });
       session.join(sequence, lease);
-      outcome = await this.#confirmed(session, lease, patience);
+      const isOurs = granted.isClaimed || (await this.#claimed(session, plan, granted.term, patience));
+      outcome = isOurs ? await this.#confirmed(session, lease, patience) : "again";
       return outcome;
     } finally {
       session.leave(sequence, bid);
-      if (lease !== undefined && outcome !== lease) session.leave(sequence, lease);
+      if (outcome !== lease) lease?.discard();
       if (outcome === undefined) void session.insist({ kind: "cancelAcquire", sequence });
     }
   }
 
-  /** Granted, and claimed where it had to be. */
   async #granted(
     session: ClientSession,
     sequence: number,
     plan: AcquirePlan,
     bid: LeaseBid,
     patience: Patience,
-  ): Promise<{ readonly term: number } | "unavailable" | "again"> {
+  ): Promise<Grant | "unavailable" | "again"> {
     const result = await this.#sent(session, sequence, plan, patience);
     switch (result.kind) {
       case "leaseGranted":
-        return { term: result.term };
+        return { term: result.term, isClaimed: true };
       case "leaseUnavailable":
         return "unavailable";
       case "leaseQueued":
@@ -172,7 +177,7 @@ export class LeaseAcquirer {
     plan: AcquirePlan,
     bid: LeaseBid,
     patience: Patience,
-  ): Promise<{ readonly term: number } | "again"> {
+  ): Promise<Grant | "again"> {
     await session.refresh(patience);
     if (!session.hasEnded) bid.refreshed();
     const state = await bid.outcome(patience);
@@ -188,30 +193,34 @@ export class LeaseAcquirer {
       case "gone":
         return "again";
       case "granted":
-        return this.#claimed(session, plan.names[0] ?? "", state.term, patience);
+        return { term: state.term, isClaimed: false };
     }
   }
 
+  /** The renewal that it needs as well goes out beside it: it names the grant, whoever has claimed it. */
   async #claimed(
     session: ClientSession,
-    name: ByteString,
+    plan: AcquirePlan,
     term: number,
     patience: Patience,
-  ): Promise<{ readonly term: number } | "again"> {
-    const executed = await session.execute({ kind: "claimLease", lease: { name, term } }, patience);
-    return executed?.result.kind === "leaseDone" ? { term } : "again";
+  ): Promise<boolean> {
+    const lease = { name: plan.names[0] ?? "", term };
+    const [executed] = await Promise.all([
+      session.execute({ kind: "claimLease", lease }, patience),
+      session.refresh(patience),
+    ]);
+    return executed?.result.kind === "leaseDone";
   }
 
   /** A renewal that was sent after the grant has been confirmed and named it. */
   async #confirmed(session: ClientSession, lease: HeldLease, patience: Patience): Promise<Attempt> {
-    for (let tries = 0; ; tries += 1) {
-      await session.refresh(patience);
-      if (lease.isOver) return "again";
-      if (lease.isConfirmed) return lease;
-      lease.refreshed();
+    for (let tries = 0; !lease.isConfirmed && !lease.isOver; tries += 1) {
       if (patience.ended !== undefined) throw this.#ports.sessions.ended(patience);
       const { clock, random } = this.#ports.router;
-      await pause(clock, backoffMs(random, pauses, tries), patience);
+      if (tries > 0) await pause(clock, backoffMs(random, pauses, tries - 1), patience);
+      await session.refresh(patience);
+      lease.refreshed();
     }
+    return lease.isOver ? "again" : lease;
   }
 }
