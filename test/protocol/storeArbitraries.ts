@@ -33,7 +33,7 @@ const listed = {
 };
 
 export function storeCommands(basics: Basics): fc.Arbitrary<Command> {
-  const { keys, values, formats, naturals, ranges, leasesAt } = basics;
+  const { keys, values, formats, naturals, counts, ranges, leasesAt } = basics;
   const operator = fc.constantFrom("=", "!=", "<", ">");
   const compares: fc.Arbitrary<Compare> = fc.oneof(
     fc.record({
@@ -72,6 +72,12 @@ export function storeCommands(basics: Basics): fc.Arbitrary<Command> {
   return fc.oneof(
     transactions.filter((transaction) => transactionProblem(transaction) === undefined),
     fc.record({ kind: fc.constant("limitStore" as const), limits }),
+    fc.record({
+      kind: fc.constant("compareStates" as const),
+      index: counts,
+      digest: fc.tuple(fc.nat(0xffffffff), fc.nat(0xffffffff)),
+      node: keys,
+    }),
   );
 }
 

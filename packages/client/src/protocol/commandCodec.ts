@@ -15,7 +15,7 @@ import {
   writeLeaseAt,
   writeLeaseCommand,
 } from "./leaseCommandCodec.ts";
-import { isKey, isSessionTtl, maxKeyBytes, maxSessionTtlMs, maxValueBytes } from "./limits.ts";
+import { isKey, isSessionTtl, maxIdChars, maxKeyBytes, maxSessionTtlMs, maxValueBytes } from "./limits.ts";
 import { type StoreLimits, storeLimitNames, storeLimitProblem } from "./storeLimits.ts";
 import { readTransaction, writeTransaction } from "./transactionCodec.ts";
 import { transactionProblem } from "./transactions.ts";
@@ -45,6 +45,7 @@ const layouts = [
   "requestHandover",
   "transaction",
   "limitStore",
+  "compareStates",
 ] as const;
 type Layout = (typeof layouts)[number];
 
@@ -177,6 +178,11 @@ function writeCommand(sink: ByteSink, command: Command): void {
     case "limitStore":
       for (const name of storeLimitNames) sink.varint(command.limits[name] ?? 0);
       return;
+    case "compareStates":
+      sink.varint(command.index);
+      for (const word of command.digest) sink.varint(word);
+      sink.byteString(command.node);
+      return;
     default:
       writeLeaseCommand(sink, command);
   }
@@ -212,6 +218,11 @@ function readCommand(reader: ByteReader, layout: Layout): Command {
       return readTransaction(reader);
     case "limitStore":
       return { kind: layout, limits: readLimits(reader) };
+    case "compareStates": {
+      const index = reader.varint("index");
+      const digest = [reader.varint("digest"), reader.varint("digest")] as const;
+      return { kind: layout, index, digest, node: reader.byteString("node", maxIdChars) };
+    }
     default:
       return readLeaseCommand(reader, layout);
   }
@@ -292,6 +303,10 @@ function commandProblem(command: Command): string | undefined {
       return transactionProblem(command);
     case "limitStore":
       return storeLimitProblem(command.limits);
+    case "compareStates":
+      return command.digest.every((word) => isNatural(word) && word <= 0xffffffff)
+        ? countProblem("index", command.index)
+        : "its digest is not two words of 32 bits";
     default:
       return leaseCommandProblem(command);
   }

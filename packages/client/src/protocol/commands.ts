@@ -45,9 +45,23 @@ export type Command =
   | Transaction
   /** Changes the limits that it names, and tells those in force. */
   | { readonly kind: "limitStore"; readonly limits: Partial<StoreLimits> }
+  | StateComparison
   /** Proposed by the leader alone. */
   | LeaderCommand
   | LeaseCommand;
+
+/**
+ * Proposed by the leader alone: what its store was when it had applied the entry `index`. It changes nothing; each
+ * member holds it against its own.
+ */
+export interface StateComparison {
+  readonly kind: "compareStates";
+  readonly index: number;
+  /** Two words of 32 bits. */
+  readonly digest: readonly [number, number];
+  /** The id of the node that says so. */
+  readonly node: ByteString;
+}
 
 /** Who sent a command. A command with a session is executed once, however often it arrives. */
 export type Origin =

@@ -83,6 +83,8 @@ function runCommand(change: Change, command: Command): CommandResult {
       return runTransaction(change, command);
     case "limitStore":
       return limitStore(change, command.limits);
+    case "compareStates":
+      return nothing;
     case "openSession":
       return openSession(change, command.ttlMs);
     case "closeSession":

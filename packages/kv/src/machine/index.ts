@@ -7,6 +7,7 @@ export { type History, type PairChange, type RevisionRecord, recordsAfter } from
 export { jumpRevision } from "./jumpRevision.ts";
 export { getLease, holdsLease, leaseSetOf, listLeases, termInForce } from "./leaseReads.ts";
 export type { Acquisition, LeaseState } from "./leaseState.ts";
+export { comparableDigest } from "./pairsDigest.ts";
 export {
   beginCount,
   type Counting,

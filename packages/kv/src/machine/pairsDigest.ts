@@ -6,6 +6,7 @@
  * is no defence against someone who makes two states collide on purpose.
  */
 import type { StoredPair } from "@quorate/client/protocol";
+import type { StoreState } from "./storeState.ts";
 
 export interface PairsDigest {
   first: number;
@@ -26,6 +27,18 @@ export function takeFromDigest(digest: PairsDigest, pair: StoredPair): void {
   const hash = hashOf(pair);
   digest.first = (digest.first - finish(hash)) | 0;
   digest.second = (digest.second - finish(hash ^ 0x5bd1e995)) | 0;
+}
+
+/** The digest of the pairs, and with it the revision, the history and how much else there is. */
+export function comparableDigest(state: StoreState): readonly [number, number] {
+  const { revision, bytes, pairs, digest, history, limits, sessions, leases } = state;
+  const { floor, size } = history;
+  let hash = 0;
+  const numbers = [revision, bytes, pairs.size, floor, size, history.bytes, sessions.size, leases.size];
+  for (const number of [...numbers, limits.historyRevisions, limits.historyBytes, limits.quotaBytes]) {
+    hash = mix(mix(hash, number | 0), Math.floor(number / 0x1_0000_0000));
+  }
+  return [(digest.first + finish(hash)) >>> 0, (digest.second + finish(hash ^ 0x5bd1e995)) >>> 0];
 }
 
 function hashOf({

@@ -20,6 +20,7 @@ import type { MachineHost } from "./machineHost.ts";
 import { RequestHandler } from "./requestHandler.ts";
 import type { ServerLimits } from "./serverLimits.ts";
 import { SessionClock } from "./sessionClock.ts";
+import { StateComparison } from "./stateComparison.ts";
 import { WatchService } from "./watches/watchService.ts";
 
 export interface ServerPorts {
@@ -114,9 +115,10 @@ class Server implements ClientServer {
       this.#waits.applied(applied);
     };
     host.onSessionOpened = (session) => this.sessionClock.opened(session);
+    const comparison = new StateComparison({ node, logger, defer: (fn) => clock.defer(fn) });
     const minSessionTtlMs = 4 * options.electionTimeoutMaxMs;
     this.#handler = new RequestHandler(
-      { node, host, clock, sessionClock: this.sessionClock, waits: this.#waits },
+      { node, host, clock, sessionClock: this.sessionClock, waits: this.#waits, comparison },
       { ...options, minSessionTtlMs },
     );
     this.#watches = new WatchService({
@@ -127,7 +129,10 @@ class Server implements ClientServer {
       limits: options.limits,
       failed: (error) => this.#handler.failed(error),
     });
-    host.onApplied = () => this.#watches.hub.applied();
+    host.onApplied = (entry) => {
+      this.#watches.hub.applied();
+      comparison.applied(entry, host.store);
+    };
     host.onRestored = () => {
       this.#waits.restored();
       this.#watches.hub.replaced();

@@ -22,7 +22,7 @@ export interface MachineHost {
   /** Called for each entry that ended sessions or changed leases, in the turn in which it is applied. */
   onLeasesChanged: (applied: Applied) => void;
   /** Called after each entry, in the turn in which it is applied. */
-  onApplied: () => void;
+  onApplied: (entry: Entry) => void;
   /** Called when a snapshot has replaced the whole state. */
   onRestored: () => void;
 }
@@ -37,7 +37,7 @@ export function createMachineHost(): MachineHost {
         const { result } = applied;
         if (result.kind === "sessionOpened") host.onSessionOpened(result.session);
         if (applied.sessions.size > 0 || applied.leases.size > 0) host.onLeasesChanged(applied);
-        host.onApplied();
+        host.onApplied(entry);
         return result;
       },
       view() {

@@ -24,6 +24,7 @@ import { answerMemberRequest } from "./memberRequests.ts";
 import { ReadBatch } from "./readBatch.ts";
 import type { SessionClock } from "./sessionClock.ts";
 import { SnapshotExports } from "./snapshotExports.ts";
+import type { StateComparison } from "./stateComparison.ts";
 import { statusReport } from "./statusReport.ts";
 import { readStore, type StoreRead } from "./storeReads.ts";
 
@@ -32,6 +33,7 @@ export interface HandlerPorts {
   readonly host: MachineHost;
   readonly sessionClock: SessionClock;
   readonly waits: LeaseWaits;
+  readonly comparison: StateComparison;
   readonly clock: Clock;
 }
 
@@ -52,6 +54,7 @@ const leadersOnly: ReadonlySet<Command["kind"]> = new Set([
   "markSilence",
   "renewSessions",
   "leasesDue",
+  "compareStates",
 ]);
 
 /** Answered once; watches are streams, and the connection's own. */
@@ -207,7 +210,7 @@ export class RequestHandler {
   #status(): Extract<ResponseBody, { kind: "status" }>["status"] {
     const { node, host } = this.#ports;
     const alarm = quotaAlarm(host.store);
-    const complaints = alarm === undefined ? [] : [alarm];
+    const complaints = [alarm, this.#ports.comparison.complaint].filter((each) => each !== undefined);
     return statusReport({
       status: node.status(),
       revision: revision(host.store),
