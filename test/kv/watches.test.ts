@@ -217,6 +217,27 @@ describe("a watch on a node", () => {
     expect(wire.of(id).at(-1)).toEqual({ kind: "compacted", floor: 403 });
   });
 
+  it.each([
+    ["just after what is cut away is told of it", 103, [101, 103]],
+    ["that is the last to be cut away is told so", 102, [101, "compacted"]],
+  ])("that is slow when a delete comes %s (etcd #18089)", async (...row) => {
+    const [, deletedAt, expected] = row;
+    puts(100, "other");
+    const wire = connected();
+    const id = wire.watch({ range: { from: "k", to: "k\0" }, from: 101 });
+    applyTo(host.machine, put("k", 300_000));
+    await settle();
+    while (host.store.revision < deletedAt - 1) puts(1, "other");
+    applyTo(host.machine, { kind: "delete", key: "k", condition: { kind: "none" } });
+    puts(10, "other");
+    const historyRevisions = host.store.revision - 102;
+    applyTo(host.machine, { kind: "limitStore", limits: { historyRevisions } });
+    expect(host.store.history.floor).toBe(102);
+    wire.ask({ kind: "watchCredit", watch: id, consumedBytes: 300_065 });
+    await settle();
+    expect(wire.told(id)).toEqual(expected);
+  });
+
   it("goes on over a snapshot that is installed, or says that what it wanted is not in it", async () => {
     const ahead = createMachineHost();
     for (let n = 0; n < 40; n += 1) {
