@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Holding, runGuarded } from "quorate/internal";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { isRunning } from "../process/rig/running.ts";
 import { until, within } from "../process/rig/waiting.ts";
 
 let folder: string;
@@ -29,15 +30,6 @@ function holding(ms: number): Holding & { renew(ms: number): void; lose(): void 
 
 function shell(script: string): [string, ...string[]] {
   return ["sh", "-c", script];
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    // A zombie that its parent has not fetched yet runs nothing any more.
-    return !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
-  } catch {
-    return false;
-  }
 }
 
 async function pidIn(file: string): Promise<number> {

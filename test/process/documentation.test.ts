@@ -1,17 +1,20 @@
 /** The code in the documentation compiles, and what is marked so runs, against a cluster of real processes. */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { allCodeBlocks, type CodeBlock } from "../docs/codeBlocks.ts";
-import { root } from "../tidy/houseFiles.ts";
+import { filesBelow, root } from "../tidy/houseFiles.ts";
 import { freePortBlock } from "./rig/ports.ts";
 import { SupervisorProcess } from "./rig/supervisorProcess.ts";
 
 const run = promisify(execFile);
 const blocks = allCodeBlocks();
 const programs = blocks.filter((block) => block.language === "ts");
+
+/** Programs that run as they are. */
+const examples = filesBelow(join(root, "examples")).filter(({ path }) => path.endsWith(".js"));
 
 let folder: string;
 let basePort: number;
@@ -58,6 +61,7 @@ afterAll(async () => {
 describe("the code in the documentation", () => {
   it("is there", () => {
     expect(programs.filter((block) => block.run).length).toBeGreaterThan(1);
+    expect(examples.length).toBeGreaterThan(1);
     expect(blocks.filter((block) => block.language === "sh" && block.run).length).toBeGreaterThan(1);
   });
 
@@ -71,6 +75,16 @@ describe("the code in the documentation", () => {
     "runs, and ends, as a program: %s",
     async (_place, block) => {
       const program = join(folder, "out", `${fileOf(block)}.js`);
+      const { stdout } = await run(process.execPath, [program], { timeout: 30_000 });
+      expect(stdout).not.toBe("");
+    },
+  );
+
+  it.each(examples.map(({ path, text }) => [path, text] as const))(
+    "runs, and ends, as an example: %s",
+    async (path, text) => {
+      const program = join(folder, basename(path));
+      await writeFile(program, onOwnPorts(text));
       const { stdout } = await run(process.execPath, [program], { timeout: 30_000 });
       expect(stdout).not.toBe("");
     },
