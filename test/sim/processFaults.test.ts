@@ -142,6 +142,7 @@ describe("a node that is struck", () => {
     },
     { kind: "slowReads", node: "a", meanLatencyMs: 50, forMs: 2_000 },
     { kind: "fullDisk", node: "a", forMs: 1_000 },
+    { kind: "rotSnapshot", node: "a", at: 77, forMs: 500 },
   ] as const satisfies readonly sim.Fault[])("by $kind comes back, and nothing is lost", async (fault) => {
     const simulation = await calmCluster(sim, { seed: 8, nodes: 3, layer: "store" });
     await operateFor(sim, simulation, 200, 10);

@@ -272,6 +272,11 @@ export class SimulatedCluster implements FaultyCluster {
     host.directory.rot(from, to);
   }
 
+  rotSnapshot(host: SimulatedHost, at: number): void {
+    this.crash(host, false);
+    host.directory.snapshots.rotNewest(at);
+  }
+
   transfer(host: SimulatedHost, target: string | undefined): void {
     const { history } = this.checks;
     host.running?.raft.transferLeadership(target === undefined ? {} : { target }).then(

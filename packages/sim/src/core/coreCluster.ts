@@ -160,6 +160,11 @@ export class CoreCluster implements FaultyCluster {
     host.directory.rot(from);
   }
 
+  rotSnapshot(host: CoreHost, at: number): void {
+    this.crash(host, false);
+    host.directory.snapshots.rotNewest(at);
+  }
+
   wipe(host: CoreHost): void {
     throw new Error(`${host.name} has no directory to wipe: birth is no part of the core`);
   }
@@ -200,7 +205,6 @@ export class CoreCluster implements FaultyCluster {
     const resolved = resolveRaftOptions(this.options);
     const { snapshotEntries } = resolved;
     const options = coreOptions(resolved, host.memberId, chance.uint32());
-    if (host.directory.fellBack) checks.history.mark("fell back to the snapshot before");
     const { directory, temper } = host;
     const failed = (error: unknown): void => this.exit(host, process, error);
     const of = { world, checks, wire, end: host, process, directory, temper };

@@ -35,8 +35,6 @@ export class CoreDirectory {
   readonly snapshots: CoreSnapshots = new CoreSnapshots();
   /** Called when a write begins. */
   onWrite: (() => void) | undefined;
-  /** What the last opening found of snapshots. */
-  fellBack = false;
   private readonly birth: Configuration;
   private readonly chance: Chance;
   private boot = 0;
@@ -132,7 +130,7 @@ export class CoreDirectory {
   /** Opens it, once more. A log that ends before the newest snapshot is that snapshot and nothing else. */
   open(): RestoredState {
     this.boot += 1;
-    this.fellBack = this.snapshots.open();
+    this.snapshots.open();
     const snapshot = this.snapshots.kept[0]?.header;
     if (snapshot !== undefined && this.lastIndex < snapshot.boundary.index) {
       this.entries = [];

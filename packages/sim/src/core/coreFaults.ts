@@ -18,6 +18,7 @@ const strikes: Readonly<Record<FaultKind, boolean>> = {
   hangingDisk: true,
   diskError: true,
   rot: true,
+  rotSnapshot: true,
   // Ports, options, clocks and identities of processes are those of whole nodes.
   crashAtCall: false,
   starvation: false,

@@ -43,12 +43,9 @@ export class CoreSnapshots {
     return this.kept[1]?.header.boundary.index;
   }
 
-  /** True where one was found damaged. */
-  open(): boolean {
-    const good = this.kept.filter(isGood);
-    const isWhole = good.length === this.kept.length;
-    this.kept = good;
-    return !isWhole;
+  /** What is damaged is not used. */
+  open(): void {
+    this.kept = this.kept.filter(isGood);
   }
 
   keep(snapshot: KeptSnapshot): void {
@@ -107,13 +104,12 @@ export class CoreSnapshots {
     }
   }
 
-  /** The newest one rots, if there is something to fall back to. */
-  rotNewest(): boolean {
-    const [newest, older] = this.kept;
-    if (newest === undefined || older === undefined || newest.content.length === 0) return false;
+  rotNewest(at: number): void {
+    const [newest, ...rest] = this.kept;
+    if (newest === undefined || newest.content.length === 0) return;
     const content = newest.content.slice();
-    content[0] = (content[0] as number) ^ 1;
-    this.kept = [{ header: newest.header, content }, older];
-    return true;
+    const place = at % content.length;
+    content[place] = (content[place] as number) ^ 1;
+    this.kept = [{ header: newest.header, content }, ...rest];
   }
 }

@@ -112,12 +112,13 @@ export class SimulatedFolder {
   /** Flips a bit of one file: `which` and `at` are taken modulo how many there are. */
   rot(which: number, at: number): void {
     const contents = [...this.names.values()];
-    const content = contents[which % Math.max(1, contents.length)];
-    if (content === undefined || content.length === 0) return;
-    const damaged = wholeOf(content).slice();
-    const place = at % damaged.length;
-    damaged[place] = (damaged[place] as number) ^ 0x10;
-    content.pieces = [damaged];
+    flip(contents[which % Math.max(1, contents.length)], at);
+  }
+
+  /** Flips a bit of the file whose name comes last: of snapshots, the newest. */
+  rotNewest(at: number): void {
+    const names = [...this.names.keys()].filter((name) => !name.endsWith(".partial")).toSorted();
+    flip(this.names.get(names.at(-1) ?? ""), at);
   }
 
   private change(change: NameChange): void {
@@ -142,6 +143,14 @@ export class SimulatedFolder {
     if (content === undefined) throw new Error(`ENOENT: there is no file ${name}`);
     return content;
   }
+}
+
+function flip(content: Content | undefined, at: number): void {
+  if (content === undefined || content.length === 0) return;
+  const damaged = wholeOf(content).slice();
+  const place = at % damaged.length;
+  damaged[place] = (damaged[place] as number) ^ 0x10;
+  content.pieces = [damaged];
 }
 
 function apply(names: Names, change: NameChange): void {

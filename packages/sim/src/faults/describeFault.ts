@@ -54,6 +54,8 @@ function sentence(fault: Fault): string {
       return `the next write of ${fault.node} fails; it stops`;
     case "rot":
       return `${fault.node} is killed, some of its batches rot, and it is down`;
+    case "rotSnapshot":
+      return `${fault.node} is killed, its newest snapshot is damaged, and it is down`;
     case "wipe":
       return `${fault.node} is killed, its directory is wiped, and it is down`;
     case "transfer": {

@@ -1,4 +1,5 @@
 /** Faults of disks, and of what lies on them. */
+import { isPending } from "@quorate/raft";
 import type { DiskFault } from "./fault.ts";
 import type { FaultyHost } from "./faultyCluster.ts";
 import type { Strikes } from "./strikes.ts";
@@ -26,6 +27,13 @@ export const diskStrikes: Strikes<DiskFault["kind"]> = {
     const count = host.directory.batchCount;
     const first = Math.floor((count * from) / 1_000);
     cluster.rot(host, first, Math.max(first + 1, Math.floor((count * to) / 1_000)));
+    later(forMs, () => cluster.start(host));
+  },
+
+  rotSnapshot({ cluster, later }, { node, at, forMs }) {
+    const host = cluster.host(node);
+    if (host.damage !== "none" || host.isForeign || !mayGoBack(host)) return;
+    cluster.rotSnapshot(host, at);
     later(forMs, () => cluster.start(host));
   },
 
@@ -81,6 +89,14 @@ export const diskStrikes: Strikes<DiskFault["kind"]> = {
     });
   },
 };
+
+/** Its log begins before its newest snapshot: at the one before, or at birth. */
+function mayGoBack({ isUp, member }: FaultyHost): boolean {
+  const state = member?.state;
+  if (!isUp || member?.installing !== undefined || state === undefined) return false;
+  const { newest, incoming } = state.snapshots;
+  return newest !== undefined && !isPending(incoming) && newest.boundary.index > state.log.boundary.index;
+}
 
 export function calmDisk(host: FaultyHost, latencyMs: number): void {
   host.temper.meanLatencyMs = latencyMs;

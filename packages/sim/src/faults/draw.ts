@@ -30,6 +30,8 @@ export function drawFault(cluster: FaultyCluster, profile: Profile, chance: Chan
     case "olderDisk":
       // Who joins later has seen nothing of an earlier start, and cannot tell that a directory is older.
       return profile.spares > 0 ? undefined : drawRollBack(cluster, chance, 200 + shortly);
+    case "rotSnapshot":
+      return { kind, node, at: chance.below(10_000), forMs: shortly };
     case "suspend":
     case "fullDisk":
     case "hangingDisk":

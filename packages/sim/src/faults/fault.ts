@@ -113,6 +113,11 @@ export type DiskFault =
       readonly forMs: number;
     }
   /** The node is killed, and starts again with an empty directory. */
+  /**
+   * The node is killed, and a bit of its newest snapshot is another one when it starts again; nothing where its log does
+   * not reach back before it.
+   */
+  | { readonly kind: "rotSnapshot"; readonly node: string; readonly at: number; readonly forMs: number }
   | { readonly kind: "wipe"; readonly node: string; readonly forMs: number }
   /** Writes fail with ENOSPC until there is space again; halfway it is started in vain, and then for good. */
   | { readonly kind: "fullDisk"; readonly node: string; readonly forMs: number }

@@ -72,6 +72,8 @@ export interface FaultyCluster {
   resume(host: FaultyHost, timersFirst: boolean): void;
   /** Kills it, and the batches `from`..`to` of its directory are gone when it starts again. */
   rot(host: FaultyHost, from: number, to: number): void;
+  /** Kills it, and a bit of its newest snapshot, in the byte `at` modulo its length, is another one. */
+  rotSnapshot(host: FaultyHost, at: number): void;
   /** `joins`: it takes its own place again when it starts, as whoever gives it that option means it to. */
   wipe(host: FaultyHost, joins?: JoinPlan): void;
   /** Starts the node, which asks to be taken in if it is no member yet. */

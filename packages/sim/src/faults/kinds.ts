@@ -25,6 +25,7 @@ export const faultKinds: Readonly<Record<FaultKind, string>> = {
   olderDisk: "a start finds an older copy of its directory, and is refused",
   diskError: "the next write fails with EIO",
   rot: "some of what was written is gone at the next start",
+  rotSnapshot: "the newest snapshot of a node is damaged, and it goes back to the one before",
   transfer: "the leader is asked to hand over: to a node that is there, behind, down, unknown, or itself",
   member:
     "nodes join, leave, are promoted, demoted and replaced, several at once, the leader killed in between",

@@ -49,6 +49,7 @@ export const everyFault: Readonly<Record<FaultKind, number>> = {
   foreignDisk: 0.7,
   olderDisk: 0.5,
   rot: 1,
+  rotSnapshot: 2,
   wipe: 0.5,
   transfer: 3,
   member: 3,
@@ -71,7 +72,8 @@ export const calmProfile: Profile = {
 export function drawProfile(chance: Chance): Profile {
   const faults: Partial<Record<FaultKind, number>> = {};
   for (const [kind, weight] of Object.entries(everyFault)) {
-    if (kind !== "member" && chance.happens(0.75)) faults[kind as FaultKind] = weight;
+    if (kind !== "member" && kind !== "rotSnapshot" && chance.happens(0.75))
+      faults[kind as FaultKind] = weight;
   }
   const isSlow = chance.happens(0.1);
   const options: RaftOptions = {
@@ -93,7 +95,10 @@ export function drawProfile(chance: Chance): Profile {
   };
   // Every other run keeps its members.
   if (chance.happens(0.5)) faults.member = everyFault.member;
-  return { ...drawn, faults, spares: chance.between(1, 2) };
+  const spares = chance.between(1, 2);
+  // Drawn last, so that the rest is as it was before there were snapshots.
+  if (chance.happens(0.75)) faults.rotSnapshot = everyFault.rotSnapshot;
+  return { ...drawn, faults, spares };
 }
 
 /**

@@ -40,7 +40,8 @@ export const invariants: Readonly<Record<InvariantName, string>> = {
   "L10 membership settles":
     "a joint configuration is left and new members are promoted within 20 election timeouts",
   "L11 quiet catch-up": "a follower that was down catches up within 20 election timeouts with no new write",
-  "L13 no probing loop": "while nobody writes, no follower rejects append after append",
+  "L13 no probing loop":
+    "while nobody writes, no follower rejects append after append, or is sent snapshot after snapshot",
   "L14 no busy loop": "while nobody asks anything there is little more than heartbeats, and time moves on",
   "L15 nothing left pending": "when nobody asks any more, no read, proposal or append stays under way",
   "L16 restart of all": "all killed at once, the core serves again within 20 election timeouts, by itself",
@@ -88,6 +89,7 @@ export const requiredMarks: readonly string[] = [
   "fault partition",
   "fault pause",
   "fault rot",
+  "fault rotSnapshot",
   "fault slowDisk",
   "fault slowReads",
   "fault starvation",
@@ -95,6 +97,7 @@ export const requiredMarks: readonly string[] = [
   "fault swizzleClog",
   "fault transfer",
   "fault wipe",
+  "fell back to the snapshot before",
   "Figure 8: an older entry on a quorum",
   "follower of the core restarted",
   "leader crashed",

@@ -141,6 +141,9 @@ export function reopened(history: History, member: MemberHistory, standing: Stan
     history.mark(survived ? "snapshot installed by a crash" : "snapshot not installed, by a crash");
   }
   if (restored.snapshot !== undefined) history.mark("started from a snapshot");
+  const newest = member.newestSnapshot;
+  member.newestSnapshot = restored.snapshot?.boundary.index ?? 0;
+  if (member.newestSnapshot < newest && !isDamaged) history.mark("fell back to the snapshot before");
   if (!isDamaged) {
     history.require(
       matches(member, restored),

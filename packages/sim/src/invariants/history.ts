@@ -103,6 +103,8 @@ export interface MemberHistory {
   installing: SnapshotHeader | undefined;
   /** What its machine is restored from next. */
   restoring: SnapshotHeader | undefined;
+  /** The index of the newest one that it was known to keep. */
+  newestSnapshot: number;
   votes: Map<number, MemberId>;
   maxTermSent: number;
   /** Messages to peers, and rejected appends among them. */
@@ -193,6 +195,7 @@ export class History {
         writing: undefined,
         installing: undefined,
         restoring: undefined,
+        newestSnapshot: 0,
         votes: new Map(),
         maxTermSent: 0,
         sent: 0,

@@ -81,6 +81,7 @@ export class SnapshotChecks {
     const { history } = this;
     const { index } = header.boundary;
     history.mark("snapshot taken");
+    member.newestSnapshot = index;
     this.checkHeader(member, header);
     history.require(
       member.log.length >= index,
@@ -107,6 +108,7 @@ export class SnapshotChecks {
         `${member.member} had applied ${member.appliedIndex} and goes back to a snapshot of entry ${index}`,
     );
     member.appliedIndex = index;
+    member.newestSnapshot = index;
   }
 
   private checkHeader(member: MemberHistory, { boundary, configuration }: SnapshotHeader): void {

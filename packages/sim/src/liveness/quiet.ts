@@ -32,7 +32,11 @@ export async function checkQuiet(simulation: FaultySimulation, core: Core, forMs
   }
 }
 
+/** To one follower: it may need one, and a new leader begins it anew. */
+const maxTransfers = 3;
+
 interface Count {
+  readonly transfers: number;
   readonly sent: number;
   readonly rejections: number;
 }
@@ -49,7 +53,11 @@ class Traffic {
   static of(simulation: FaultySimulation, core: Core): Traffic {
     const counts = sound(simulation, core.hosts).map(({ name, member }): [string, Count] => [
       name,
-      { sent: member?.sent ?? 0, rejections: member?.rejections ?? 0 },
+      {
+        sent: member?.sent ?? 0,
+        rejections: member?.rejections ?? 0,
+        transfers: member?.transfers ?? 0,
+      },
     ]);
     return new Traffic(simulation.world.timeline.nowMs, new Map(counts));
   }
@@ -62,8 +70,14 @@ function checkTraffic(simulation: FaultySimulation, core: Core, before: Traffic)
   const nodes = cluster.hosts.length;
   const bound = (2 * nodes * 1_000) / heartbeatMs(simulation) + otherMessagesPerS * nodes;
   let sent = 0;
-  for (const [name, { sent: sentNow, rejections }] of after.of) {
-    const earlier = before.of.get(name) ?? { sent: 0, rejections: 0 };
+  for (const [name, { sent: sentNow, rejections, transfers }] of after.of) {
+    const earlier = before.of.get(name) ?? { sent: 0, rejections: 0, transfers: 0 };
+    const begun = transfers - earlier.transfers;
+    history.require(
+      begun <= maxTransfers * (nodes - 1),
+      "L13 no probing loop",
+      () => `${name} began to send ${begun} snapshots in ${seconds} s in which nobody wrote`,
+    );
     sent += sentNow - earlier.sent;
     const more = rejections - earlier.rejections;
     history.require(

@@ -88,6 +88,7 @@ export function faultChecks(
     foreignDisk: { node, from: node, forMs },
     olderDisk: { node, forMs },
     rot: { node, from: between(0, 1_000), to: between(0, 1_000), forMs },
+    rotSnapshot: { node, at: between(0, 1_000_000), forMs },
     wipe: { node, forMs },
     member: { steps, crashAt: oneOf([...memberPhases, "never"]), forMs },
     transfer: { target: text, times: between(1, 1_000), forMs },
