@@ -1,4 +1,4 @@
-/** A node of bench:snapshots, in a process of its own: tells its parent how late its event loop is, and of snapshots. */
+/** A node of bench:snapshots, in a process of its own: tells its parent of its event loop and of its snapshots. */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { join } from "quorate";
 
