@@ -56,7 +56,7 @@ export class Caller {
       }
       const connection = await this.#pick(target, patience, unanswered && policy.hasEffect);
       if (connection === undefined) throw this.ended(patience, unanswered && policy.hasEffect, policy.advice);
-      const sentMs = this.#router.clock.bootMs();
+      const sentMs = this.#router.recentBootMs();
       const attempt = await connection.request(body, patience);
       if (attempt.kind === "answered" && attempt.body.kind !== "failed") {
         return { body: attempt.body, earlierUnanswered: unanswered, sentMs };

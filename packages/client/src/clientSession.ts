@@ -52,6 +52,8 @@ export interface SessionMember {
 /** Recognized by the server when it comes twice, or harmless then. */
 const repeatable: CallPolicy = { target: "leader", resend: "always", hasEffect: true };
 const renewing: CallPolicy = { target: "leader", resend: "always", hasEffect: false };
+/** Renewals are gathered into so many instants of the time between two. */
+const renewalSteps = 16;
 /** A wait for changes is asked again after so long. */
 const waitMs = 30_000;
 const pauses: BackoffOptions = { firstMs: 50, factor: 2, capMs: 1_000 };
@@ -211,7 +213,13 @@ export class ClientSession {
 
   #renewLater(): void {
     if (this.hasEnded || this.#isClosing) return;
-    this.#cancelRenewal = this.#ports.router.clock.after(this.options.renewEveryMs, () => void this.#renew());
+    const { clock } = this.#ports.router;
+    const { renewEveryMs } = this.options;
+    // A little early, with those of other sessions of this client: they travel in one frame, and share one round.
+    const stepMs = renewEveryMs / renewalSteps;
+    const nowMs = clock.nowMs();
+    const dueMs = Math.floor((nowMs + renewEveryMs) / stepMs) * stepMs;
+    this.#cancelRenewal = clock.after(dueMs - nowMs, () => void this.#renew());
   }
 
   async #renew(): Promise<void> {

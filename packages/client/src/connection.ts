@@ -57,6 +57,8 @@ interface Pending {
   readonly finish: (attempt: Attempt) => void;
 }
 
+/** They cost next to nothing, so there may be as many more of them. */
+const waitsForOneRequest = 8;
 /** Answered when something happens: that they are not is no sign of a node that stands still. */
 const patient: ReadonlySet<RequestBody["kind"]> = new Set(["awaitSession", "awaitLease"]);
 
@@ -151,7 +153,9 @@ export class Connection {
     const bytes = requestBytes(body);
     const { maxRequests, maxBufferedBytes } = this.#limits;
     const isFull =
-      this.#pending.size >= maxRequests ||
+      (patient.has(body.kind)
+        ? this.#pending.size - this.#due >= waitsForOneRequest * maxRequests
+        : this.#due >= maxRequests) ||
       this.#channel.bufferedBytes + this.#outgoingBytes + bytes > maxBufferedBytes;
     if (isFull) {
       const reason = `${this.endpoint} has as many requests under way as one connection takes`;

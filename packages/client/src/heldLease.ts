@@ -29,6 +29,8 @@ export interface HeldLeaseFacts {
   /** After its sending, a confirmed renewal is good for so long. */
   readonly allowanceMs: number;
   readonly progressMs: number | undefined;
+  /** `bootMs` of a moment ago. Whether it is still held is asked of the clock itself. */
+  readonly recentBootMs: () => number;
 }
 
 /** The signal aborts so long before the deadline, if the event loop is free. */
@@ -183,7 +185,7 @@ export class HeldLease implements Lease, SessionMember {
     if (this.#loss !== undefined || lease.term !== this.term) return;
     this.#isKnown = true;
     if (lease.ending !== "none") return;
-    const nowMs = this.#clock.bootMs();
+    const nowMs = this.facts.recentBootMs();
     if (this.#deadlineMs !== undefined && nowMs >= this.#deadlineMs) {
       this.#lose(this.#reasonAt(nowMs));
       return;
@@ -201,7 +203,7 @@ export class HeldLease implements Lease, SessionMember {
 
   /** Where it stands now; and the timer for when that will be otherwise. */
   #look(): void {
-    const nowMs = this.#clock.bootMs();
+    const nowMs = this.facts.recentBootMs();
     const { allowanceMs } = this.facts;
     if (this.#deadlineMs === undefined) return;
     const endMs = this.#deadlineMs - leadMs;

@@ -121,6 +121,7 @@ export class LeaseAcquirer {
         session,
         allowanceMs: allowance,
         progressMs: plan.progressMs,
+        recentBootMs: () => this.#ports.router.recentBootMs(),
       });
       session.join(sequence, lease);
       const isOurs = granted.isClaimed || (await this.#claimed(session, plan, granted.term, patience));

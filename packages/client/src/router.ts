@@ -63,6 +63,8 @@ export class Router {
   #avoided: string | undefined;
   #detourUntilMs = 0;
   #newestTerm = 0;
+  #bootMs = 0;
+  #bootReadMs: number = Number.NEGATIVE_INFINITY;
   #isDoubting = false;
   #endDoubtPause: () => void = () => {};
 
@@ -77,6 +79,19 @@ export class Router {
 
   get clock(): Clock {
     return this.#ports.clock;
+  }
+
+  /**
+   * `bootMs` as of the last millisecond at most, for times of sending and the like, where earlier is on the safe side:
+   * a reading costs system calls.
+   */
+  recentBootMs(): number {
+    const nowMs = this.clock.nowMs();
+    if (nowMs - this.#bootReadMs >= 1) {
+      this.#bootMs = this.clock.bootMs();
+      this.#bootReadMs = nowMs;
+    }
+    return this.#bootMs;
   }
 
   get random(): Random {

@@ -80,6 +80,7 @@ export class Holder {
     const lease = new this.#subject.client.HeldLease(clock, acts, {
       ...facts,
       allowanceMs: this.#allowanceMs,
+      recentBootMs: () => clock.bootMs(),
     });
     if (base >= 0) lease.renewed(clock.ms, named);
     return { lease, clock };
