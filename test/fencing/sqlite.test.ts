@@ -69,6 +69,22 @@ describe("the guard row on SQLite", () => {
     },
   );
 
+  it("guards several resources in one transaction, and refuses it for any of them", async () => {
+    const [connection] = connections;
+    await freshTables(world, connection, fence.createTable);
+    const both = (orders: number, invoices: number): Promise<void> =>
+      fence.transaction(connection, { resource: "invoices", term: invoices }, async () => {
+        await fence.guard(connection, { resource: "orders", term: orders });
+        await writeLedger(connection, invoices);
+      });
+    await both(3, 7);
+    await both(4, 7);
+    await expect(both(3, 8)).rejects.toMatchObject({ code: "STALE_TERM", resource: "orders", highest: 4 });
+    // Rolled back as a whole: term 8 of the invoices never acted.
+    await both(4, 7);
+    expect(await ledgerTerms(connection)).toEqual([7, 7, 7]);
+  });
+
   it("notices work that ended the guard's transaction", async () => {
     const [mine] = connections;
     const early = fence.transaction(mine, { resource: "early", term: 3 }, () => mine.query("COMMIT"));

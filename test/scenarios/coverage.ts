@@ -4,6 +4,7 @@
  * `title` stands in `file` word for word (coverage.test.ts looks). When a feature comes, its rows move from `later` up.
  */
 import { type Absent, type Covered, inFile } from "./covered.ts";
+import { coveredOutside } from "./outsideCoverage.ts";
 import { coveredOfSnapshots } from "./snapshotCoverage.ts";
 
 export const covered: readonly Covered[] = [
@@ -37,6 +38,7 @@ export const covered: readonly Covered[] = [
     ["openraft#1805: a log not flushed", "asks for no vote before its log is flushed (openraft#1805)"],
   ]),
   ...coveredOfSnapshots,
+  ...coveredOutside,
   ...inFile("test/scenarios/scenarios.test.ts", [
     [
       "CCF#5891: a former candidate voted twice",

@@ -36,6 +36,7 @@ export function guardCases(fence: SqlFence, server: Server): void {
   manyHolders(fence, server);
   frozenHolder(fence, server);
   staleSnapshot(fence, server, pair);
+  severalResources(fence, server, pair);
   lockTimeout(fence, server, pair);
 }
 
@@ -138,6 +139,24 @@ function staleSnapshot(fence: SqlFence, { start, isRetryable }: Server, pair: ()
     await old.query("ROLLBACK");
     // PostgreSQL ends such a transaction by an error of its own, MariaDB shows the row as it is now.
     expect(refusal instanceof StaleTermError || isRetryable(refusal), String(refusal)).toBe(true);
+  });
+}
+
+function severalResources(fence: SqlFence, { start }: Server, pair: () => Pair): void {
+  it("guards several resources in one transaction, and refuses it for any of them", async () => {
+    const [connection] = pair();
+    await freshTables(start().world, connection, fence.createTable);
+    const both = (orders: number, invoices: number): Promise<void> =>
+      fence.transaction(connection, { resource: "invoices", term: invoices }, async () => {
+        await fence.guard(connection, { resource: "orders", term: orders });
+        await writeLedger(connection, invoices);
+      });
+    await both(3, 7);
+    await both(4, 7);
+    await expect(both(3, 8)).rejects.toMatchObject({ code: "STALE_TERM", resource: "orders", highest: 4 });
+    // Rolled back as a whole: term 8 of the invoices never acted.
+    await both(4, 7);
+    expect(await ledgerTerms(connection)).toEqual([7, 7, 7]);
   });
 }
 

@@ -47,6 +47,8 @@ export function placeholder(dialect: SqlDialect, position: number): string {
 
 /** The savepoint that shows whether the guard's transaction is still the one in which the work runs. */
 export const savepoint = "quorate_fence";
+/** Another one: in MySQL a savepoint of the same name takes the place of the first. */
+export const guardSavepoint = "quorate_guard";
 
 function plain(text: string): SqlStatement {
   return { text, params: [] };

@@ -10,6 +10,7 @@ import { type FencedAct, requireAct } from "../fencedAct.ts";
 import { StaleTermError } from "../staleTermError.ts";
 import {
   closing,
+  guardSavepoint,
   opening,
   quotedName,
   type SqlDialect,
@@ -45,7 +46,7 @@ export interface SqlFence {
   rowStatements(update: RowUpdate): RowUpdateStatements;
   /**
    * Checks the term inside a transaction that you opened, and locks the guard row to its end. It has to be the
-   * transaction's first statement. Rejects `StaleTermError`, then roll back; and with the database's own errors.
+   * transaction's first statement, or follow other guards: of several resources, always in the same order. Rejects `StaleTermError`, then roll back; and with the database's own errors.
    */
   guard(connection: SqlConnection, act: FencedAct): Promise<void>;
   /**
@@ -87,9 +88,9 @@ export function sqlFence(dialect: SqlDialect, options: SqlFenceOptions = {}): Sq
       requireConnection(connection);
       const statements = statementsOf(act);
       // Outside a transaction PostgreSQL refuses the first of these and MySQL the last: the lock would be gone by then.
-      await ask(connection, bare(`SAVEPOINT ${savepoint}`));
+      await ask(connection, bare(`SAVEPOINT ${guardSavepoint}`));
       await claim(connection, act, statements);
-      await ask(connection, bare(`RELEASE SAVEPOINT ${savepoint}`));
+      await ask(connection, bare(`RELEASE SAVEPOINT ${guardSavepoint}`));
     },
     async transaction(connection, act, work) {
       requireConnection(connection);
