@@ -46,7 +46,8 @@ export interface SqlFence {
   rowStatements(update: RowUpdate): RowUpdateStatements;
   /**
    * Checks the term inside a transaction that you opened, and locks the guard row to its end. It has to be the
-   * transaction's first statement, or follow other guards: of several resources, always in the same order. Rejects `StaleTermError`, then roll back; and with the database's own errors.
+   * transaction's first statement, or follow other guards: of several resources, always in the same order.
+   * Rejects `StaleTermError`, then roll back; and with the database's own errors.
    */
   guard(connection: SqlConnection, act: FencedAct): Promise<void>;
   /**
