@@ -1,4 +1,5 @@
 /** Requests that wait for something to happen, by the thousands, keep nobody else from being answered. */
+import { setMaxListeners } from "node:events";
 import { afterEach, expect, it } from "vitest";
 import { settle } from "../transport/world.ts";
 import { FakeCluster, passing } from "./fakeCluster.ts";
@@ -14,6 +15,7 @@ it("5,000 waits on one connection leave room for renewals and reads, and are no 
   await using cluster = nodes.connect();
   await cluster.kv.put("n", 1);
   const ended = new AbortController();
+  setMaxListeners(0, ended.signal);
   const watching = Array.from({ length: 5_000 }, async (_, at) => {
     for await (const info of cluster.lease.watch(`x/${at}`, { signal: ended.signal })) {
       expect(info.state).toBe("free");

@@ -135,6 +135,23 @@ describe("a lease", () => {
     ]);
   });
 
+  it("that is granted to a waiter of whom somebody wants it already tells its new holder so", async () => {
+    const world = await LeaseWorld.open(sim, 11);
+    const [a, b, c] = [world.connect(), world.connect(), world.connect()];
+    const held = await world.outcome(world.acquire(a, "x"));
+    const next = world.acquire(b, "x", { priority: 1 });
+    await world.run(100);
+    b.process.pause();
+    await world.outcome(held.release());
+    const wanted = world.acquire(c, "x", { priority: 2, asksHandover: true });
+    await world.run(100);
+    b.process.resume(true);
+    const taken = await world.outcome(next);
+    expect(taken.handoverSignal.aborted).toBe(true);
+    await world.outcome(taken.release());
+    await world.outcome(wanted);
+  });
+
   it("is renewed only while its work reports progress, where it was asked to be", async () => {
     const world = await LeaseWorld.open(sim, 8);
     const [a, b] = [world.connect(), world.connect()];

@@ -175,15 +175,13 @@ export class HeldLease implements Lease, SessionMember {
       if (this.#isKnown) this.#lose("revoked");
       return;
     }
-    this.#isKnown = true;
-    if (lease.handover) this.#handover.abort();
-    this.#isEnding = lease.ending !== "none";
+    this.#learn(lease);
     this.#look();
   }
 
   renewed(sentMs: number, lease: SessionLease): void {
     if (this.#loss !== undefined || lease.term !== this.term) return;
-    this.#isKnown = true;
+    this.#learn(lease);
     if (lease.ending !== "none") return;
     const nowMs = this.facts.recentBootMs();
     if (this.#deadlineMs !== undefined && nowMs >= this.#deadlineMs) {
@@ -199,6 +197,13 @@ export class HeldLease implements Lease, SessionMember {
 
   ended(why: "expired" | "released"): void {
     if (this.#loss === undefined) this.#finish(why === "released" ? "released" : "lost", why);
+  }
+
+  /** An ending, and a wish for a handover, are never taken back. */
+  #learn(lease: SessionLease): void {
+    this.#isKnown = true;
+    this.#isEnding ||= lease.ending !== "none";
+    if (lease.handover) this.#handover.abort();
   }
 
   /** Where it stands now; and the timer for when that will be otherwise. */
