@@ -3,6 +3,11 @@
  *
  * `title` stands in `file` word for word (coverage.test.ts looks). When a feature comes, its rows move from `later` up.
  */
+import {
+  coveredOfCoordination,
+  laterOfCoordination,
+  notApplicableOfCoordination,
+} from "./coordinationCoverage.ts";
 import { type Absent, type Covered, inFile } from "./covered.ts";
 import { coveredOutside } from "./outsideCoverage.ts";
 import { coveredOfSnapshots } from "./snapshotCoverage.ts";
@@ -39,6 +44,7 @@ export const covered: readonly Covered[] = [
   ]),
   ...coveredOfSnapshots,
   ...coveredOutside,
+  ...coveredOfCoordination,
   ...inFile("test/scenarios/scenarios.test.ts", [
     [
       "CCF#5891: a former candidate voted twice",
@@ -354,6 +360,7 @@ const membership = "waits for changes of membership";
 
 /** What cannot be played before the feature is there. */
 export const later: readonly Absent[] = [
+  ...laterOfCoordination,
   { bug: "raft-dev 2015, hydro#3192, copycat#23: the single-server change", because: membership },
   { bug: "CCF#3948: a quorum over the union of two configurations", because: membership },
   { bug: "etcd#12136: nobody left the joint configuration", because: membership },
@@ -366,6 +373,7 @@ export const later: readonly Absent[] = [
 
 /** What the design leaves no room for. */
 export const notApplicable: readonly Absent[] = [
+  ...notApplicableOfCoordination,
   {
     bug: "etcd-io/raft#166, #99, etcd#12704, d-engine#391, scylla#30777: reads by lease",
     because: "there are none: every linearizable read asks a quorum",

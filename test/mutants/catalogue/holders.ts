@@ -1,0 +1,91 @@
+/** Bugs of those who hold leases, and of the sessions that they live in; those of their grants are in leases.ts. */
+import { inFile, type Mutant, unsearched } from "../mutant.ts";
+
+const played = inFile("test/scenarios/coordination.test.ts");
+
+const search = unsearched("the clients of random runs hold no leases yet");
+
+export const holders: readonly Mutant[] = [
+  {
+    name: "an answer after the deadline gives a new one",
+    source: "awslabs/dynamodb-lock-client PR 116, tristanls#21",
+    file: "packages/client/src/heldLease.ts",
+    find: "if (this.#deadlineMs !== undefined && nowMs >= this.#deadlineMs) {",
+    replace: "if (this.#deadlineMs !== undefined && nowMs < 0) {",
+    killedBy: played(
+      "awslabs PR 116, kubernetes#131867: is not moved by an answer that comes after it, or after the release",
+    ),
+    search,
+  },
+  {
+    name: "a holder believes for as long as it is not told otherwise",
+    source: "kubernetes#23731, consul#18271",
+    file: "packages/client/src/heldLease.ts",
+    find: "    const endMs = this.#deadlineMs - leadMs;\n",
+    replace: "    const endMs = Number.POSITIVE_INFINITY;\n",
+    killedBy: played(
+      "kubernetes#23731: whose renewals fail is lost by its own deadline, whatever it is answered",
+    ),
+    search,
+  },
+  {
+    name: "the signal aborts after the deadline",
+    source: "redlock#253",
+    file: "packages/client/src/heldLease.ts",
+    find: "const leadMs = 20;",
+    replace: "const leadMs = -20;",
+    killedBy: played("redlock#253: is announced by the signal before it, not after"),
+    search,
+  },
+  {
+    name: "the holder's clock stands still while its machine sleeps",
+    source: "nodejs/node#47724",
+    file: "packages/client/src/heldLease.ts",
+    find: "    const nowMs = this.#clock.bootMs();\n    if (this.#loss !== undefined) throw this.#loss;",
+    replace: "    const nowMs = this.#clock.nowMs();\n    if (this.#loss !== undefined) throw this.#loss;",
+    killedBy: played("nodejs/node#47724: passes while the machine sleeps, and the loss says so"),
+    search,
+  },
+  {
+    name: "a session is renewed though its work has stopped",
+    source: "amazon-kinesis-client#1669",
+    file: "packages/client/src/clientSession.ts",
+    find: "    if (!this.options.mayRenew()) return;\n",
+    replace: "",
+    killedBy: inFile("test/sim/leases.test.ts")(
+      "is renewed only while its work reports progress, where it was asked to be",
+    ),
+    search,
+  },
+  {
+    name: "whoever knows its term releases a lease",
+    source: "CURATOR-604, #620, #696",
+    file: "packages/kv/src/machine/leases.ts",
+    find: "grant === undefined || grant.term !== term || grant.session !== sender.id",
+    replace: "grant === undefined || grant.term !== term",
+    killedBy: inFile("test/machine/leases.test.ts")(
+      "is released by nobody but its holder, by the term of its grant",
+    ),
+    search,
+  },
+  {
+    name: "marks of silence add up, and no renewal clears them",
+    source: "etcd#2660, #13491",
+    file: "packages/kv/src/machine/sessions.ts",
+    find: "    session.silentMs = 0;\n",
+    replace: "",
+    killedBy: inFile("test/machine/leaseEnds.test.ts")(
+      "adds up as leaders mark it, and a logged renewal clears it",
+    ),
+    search,
+  },
+  {
+    name: "an expiry that failed is not proposed again",
+    source: "etcd#9935, #10686",
+    file: "packages/kv/src/server/sessionClock.ts",
+    find: "      office.expiring.delete(session);\n",
+    replace: '      if (outcome === "applied") office.expiring.delete(session);\n',
+    killedBy: inFile("test/kv/sessionClock.test.ts")("is proposed again"),
+    search,
+  },
+];
