@@ -90,12 +90,13 @@ export const diskStrikes: Strikes<DiskFault["kind"]> = {
   },
 };
 
-/** Its log begins before its newest snapshot: at the one before, or at birth. */
+/** There is a snapshot before its newest one, or its log begins at birth. */
 function mayGoBack({ isUp, member }: FaultyHost): boolean {
   const state = member?.state;
   if (!isUp || member?.installing !== undefined || state === undefined) return false;
   const { newest, incoming } = state.snapshots;
-  return newest !== undefined && !isPending(incoming) && newest.boundary.index > state.log.boundary.index;
+  const { index } = state.log.boundary;
+  return newest !== undefined && !isPending(incoming) && (index === 0 || member?.hasOlderSnapshot === true);
 }
 
 export function calmDisk(host: FaultyHost, latencyMs: number): void {

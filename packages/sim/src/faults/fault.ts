@@ -114,8 +114,8 @@ export type DiskFault =
     }
   /** The node is killed, and starts again with an empty directory. */
   /**
-   * The node is killed, and a bit of its newest snapshot is another one when it starts again; nothing where its log
-   * does not reach back before it.
+   * The node is killed, and a bit of its newest snapshot is another one when it starts again; nothing where there is
+   * none before it that its log reaches back to.
    */
   | { readonly kind: "rotSnapshot"; readonly node: string; readonly at: number; readonly forMs: number }
   | { readonly kind: "wipe"; readonly node: string; readonly forMs: number }

@@ -174,6 +174,7 @@ export function beginsAt(member: MemberHistory, snapshot: SnapshotHeader | undef
   member.seenCommit = snapshot?.boundary.index ?? 0;
   member.appliedIndex = 0;
   member.restoring = snapshot;
+  member.hasOlderSnapshot = false;
 }
 
 /** A member was born, or told again what it had lost the record of: its log is what `bear` gave back. */

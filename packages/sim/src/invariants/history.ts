@@ -105,6 +105,8 @@ export interface MemberHistory {
   restoring: SnapshotHeader | undefined;
   /** The index of the newest one that it was known to keep. */
   newestSnapshot: number;
+  /** It took that one itself in this start, over another one. */
+  hasOlderSnapshot: boolean;
   votes: Map<number, MemberId>;
   maxTermSent: number;
   /** Messages to peers, and rejected appends among them. */
@@ -196,6 +198,7 @@ export class History {
         installing: undefined,
         restoring: undefined,
         newestSnapshot: 0,
+        hasOlderSnapshot: false,
         votes: new Map(),
         maxTermSent: 0,
         sent: 0,

@@ -81,6 +81,7 @@ export class SnapshotChecks {
     const { history } = this;
     const { index } = header.boundary;
     history.mark("snapshot taken");
+    member.hasOlderSnapshot = member.newestSnapshot > 0;
     member.newestSnapshot = index;
     this.checkHeader(member, header);
     history.require(
@@ -109,6 +110,7 @@ export class SnapshotChecks {
     );
     member.appliedIndex = index;
     member.newestSnapshot = index;
+    member.hasOlderSnapshot = false;
   }
 
   private checkHeader(member: MemberHistory, { boundary, configuration }: SnapshotHeader): void {
