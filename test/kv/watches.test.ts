@@ -19,9 +19,7 @@ import {
   type ServerLimits,
 } from "@quorate/kv/internal";
 import { asIndex, asTerm, type Channel, type ChannelHandlers, silentLogger } from "@quorate/raft";
-import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { IntervalTree } from "../../packages/kv/src/server/watches/intervalTree.ts";
 import { type ManyTimers, manyTimers } from "../client/manyTimers.ts";
 import { settle } from "../transport/world.ts";
 import { FakeRaftNode } from "./fakeRaftNode.ts";
@@ -368,32 +366,6 @@ describe("many watches", () => {
     expect(wires[3]?.told(ids[3]?.[2] as number)).toHaveLength(Math.ceil(watchWindowBytes / (64 + 9 + 1)));
     // Looking at each watch for each write, or a walk over 10,003 revisions for each watch, would take minutes.
     expect((user + system) / 1_000).toBeLessThan(10_000);
-  });
-
-  it("are found by an interval tree as by looking at each range", () => {
-    const bound = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 3 });
-    const ranges = fc.array(fc.tuple(bound, bound, fc.boolean()), { maxLength: 40 });
-    fc.assert(
-      fc.property(ranges, fc.array(bound, { minLength: 1, maxLength: 8 }), (all, keys) => {
-        const tree = new IntervalTree<number>();
-        const kept = new Map<number, KeyRange>();
-        for (const [at, [from, to, goes]] of all.entries()) {
-          tree.add({ from, to }, at);
-          kept.set(at, { from, to });
-          const leaver = [...kept.keys()][at % kept.size];
-          if (!goes || leaver === undefined) continue;
-          tree.remove(kept.get(leaver) as KeyRange, leaver);
-          kept.delete(leaver);
-        }
-        for (const key of keys) {
-          const found: number[] = [];
-          tree.visit(key, (item) => found.push(item));
-          const expected = [...kept].filter(([, { from, to }]) => key >= from && (to === "" || key < to));
-          expect(found.sort((a, b) => a - b)).toEqual(expected.map(([item]) => item));
-        }
-      }),
-      { numRuns: 1_000 },
-    );
   });
 });
 
