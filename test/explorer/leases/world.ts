@@ -128,31 +128,28 @@ function budgetText({ renewals, elections, acquires, releases, breaks, duplicate
 
 /** Two worlds get the same key exactly when nothing can tell them apart: their parts are interned. */
 export class Keys {
-  readonly #ids: Map<string, number> = new Map();
+  readonly #ids: Map<string, string> = new Map();
 
   of(world: World): string {
     const { now, store, storeBefore, pending, leader, deposed, clients, requests, answers, budget } = world;
-    return String.fromCharCode(
+    const numbers = String.fromCharCode(
       now,
       store,
       storeBefore,
-      this.#id(leaderText(leader)),
       deposed === undefined ? 0 : 1 + deposed.store,
-      deposed === undefined ? 0 : this.#id(leaderText(deposed.leader)),
-      this.#id(clientText(clients[0])),
-      this.#id(clientText(clients[1])),
-      this.#id(flightsText(requests)),
-      this.#id(flightsText(answers)),
-      this.#id(budgetText(budget)),
       ...pending.map(({ command, term }) => command * 8 + term),
     );
+    const old = deposed === undefined ? "\0\0" : this.#id(leaderText(deposed.leader));
+    const people = this.#id(clientText(clients[0])) + this.#id(clientText(clients[1]));
+    const flights = this.#id(flightsText(requests)) + this.#id(flightsText(answers));
+    return this.#id(leaderText(leader)) + people + flights + this.#id(budgetText(budget)) + old + numbers;
   }
 
-  #id(text: string): number {
+  /** Two characters. */
+  #id(text: string): string {
     const known = this.#ids.get(text);
     if (known !== undefined) return known;
-    const id = this.#ids.size;
-    if (id > 0xffff) throw new Error("There are more different parts than a key can tell apart.");
+    const id = String.fromCharCode(this.#ids.size & 0xffff, this.#ids.size >>> 16);
     this.#ids.set(text, id);
     return id;
   }
