@@ -15,8 +15,9 @@ import { checkRecovery } from "./liveness/recovery.ts";
 import { requireSimulationOptions } from "./requirements.ts";
 import { type Schedule, scheduleVersion } from "./schedule/schedule.ts";
 import { type FaultySimulation, openSimulation, runFor, type WorldOptions } from "./simulation.ts";
-import type { ScheduledOperation } from "./workload/operation.ts";
+import type { ClientOperation, ScheduledOperation } from "./workload/operation.ts";
 import type { Happening, WorkloadStats } from "./workload/workload.ts";
+import type { Chance } from "./world/chance.ts";
 
 export interface SimulationOptions extends WorldOptions {
   /** Virtual time of the safety phase. Default 8,000. */
@@ -66,7 +67,7 @@ export async function simulate(options: SimulationOptions | ReplayOptions): Prom
   const operations: ScheduledOperation[] = [];
   if (given === undefined) drawFaults(simulation);
   else arrangeFaults(simulation, given);
-  if (given?.operations === undefined) drawOperations(simulation, operations);
+  if (given?.operations === undefined) drawAllOperations(simulation, operations);
   else arrangeOperations(simulation, given.operations, operations);
   const maxEvents = settings.maxEvents ?? Number.POSITIVE_INFINITY;
   const untilMs = world.timeline.nowMs + (settings.durationMs ?? 8_000);
@@ -144,15 +145,29 @@ function arrangeOperations(
   }
 }
 
+/** Far rarer than reads and writes: what comes of one takes a time to live. */
+const meanLeaseGapMs = 120;
+
+function drawAllOperations(simulation: FaultySimulation, performed: ScheduledOperation[]): void {
+  const { profile, workload, world } = simulation;
+  const pace = world.chance("workload pace");
+  drawOperations(simulation, pace, profile.meanOperationGapMs, () => workload.draw(), performed);
+  const leasePace = world.chance("lease pace");
+  if ((profile.leaseClients ?? 0) === 0 || workload.drawLease === undefined) return;
+  drawOperations(simulation, leasePace, meanLeaseGapMs, () => workload.drawLease?.(), performed);
+}
+
 function drawOperations(
-  { world, workload, nemesis, profile }: FaultySimulation,
+  { world, workload, nemesis }: FaultySimulation,
+  chance: Chance,
+  meanGapMs: number,
+  draw: () => ClientOperation | undefined,
   performed: ScheduledOperation[],
 ): void {
-  const chance = world.chance("workload pace");
   const next = (): void => {
-    world.timeline.script(1, chance.exponential(profile.meanOperationGapMs), () => {
+    world.timeline.script(1, chance.exponential(meanGapMs), () => {
       if (nemesis.isOver) return;
-      const operation = workload.draw();
+      const operation = draw();
       if (operation !== undefined) {
         performed.push({ atMs: world.timeline.nowMs, operation });
         workload.perform(operation);

@@ -10,7 +10,7 @@ import { coreProfile } from "./core/coreFaults.ts";
 import { CoreWorkload } from "./core/coreWorkload.ts";
 import type { FaultyCluster } from "./faults/faultyCluster.ts";
 import { Nemesis } from "./faults/nemesis.ts";
-import { drawProfile, drawSnapshots, type Profile } from "./faults/profile.ts";
+import { drawLeaseClients, drawProfile, drawSnapshots, type Profile } from "./faults/profile.ts";
 import { Checks } from "./invariants/checks.ts";
 import { History } from "./invariants/history.ts";
 import type { Layer } from "./layer.ts";
@@ -85,7 +85,8 @@ export function openSimulation(options: WorldOptions): FaultySimulation {
   const { seed, layer, keptLines = 200, onLine } = options;
   const followsPromises = layer !== "core";
   const world = new World(seed, { keptLines, followsPromises, ...(onLine === undefined ? {} : { onLine }) });
-  const chosen: Profile = { ...drawProfile(world.chance("profile")), ...options.profile };
+  const leaseClients = drawLeaseClients(world.chance("lease clients"));
+  const chosen: Profile = { leaseClients, ...drawProfile(world.chance("profile")), ...options.profile };
   const given = {
     ...chosen,
     options: { ...drawSnapshots(world.chance("snapshots"), chosen.options), ...chosen.options },
@@ -119,13 +120,13 @@ function populate(
   world: World,
   checks: Checks,
   given: WorldOptions,
-  { options, readShare, spares }: Profile,
+  { leaseClients, options, readShare, spares }: Profile,
 ): Population {
   const { nodes, layer = "store" } = given;
   switch (layer) {
     case "store": {
       const cluster = new SimulatedCluster(world, checks, nodes, storeAssembly(options), spares);
-      return { cluster, workload: new StoreWorkload(cluster, readShare, recordedOf(given, cluster)) };
+      return { cluster, workload: new StoreWorkload(cluster, readShare, recordedOf(given, cluster), leaseClients) };
     }
     case "raft": {
       const cluster = new SimulatedCluster(world, checks, nodes, raftAssembly(options), spares);
@@ -172,7 +173,7 @@ const maxEventsAtOnce = 10_000;
 
 /** Runs until `isDone` (then true), for `durationMs` at most, or until something is violated. */
 export async function runFor(
-  { world, history }: Pick<FaultySimulation, "world" | "history">,
+  { world, history, workload }: Pick<FaultySimulation, "world" | "history"> & Partial<FaultySimulation>,
   durationMs: number,
   isDone: () => boolean = () => false,
 ): Promise<boolean> {
@@ -192,6 +193,7 @@ export async function runFor(
       atMs = timeline.nowMs;
       eventsAt = 0;
     }
+    workload?.look?.();
     return history.violations.length > 0 || isDone();
   });
   return history.violations.length === 0 && isDone();

@@ -179,7 +179,7 @@ export function storeAssembly(options: RaftOptions): Assembly {
           clock: process.clock,
           observer: checks.observer(host.name, member),
           wrap: {
-            machine: ({ machine, store }) => checks.machine(machine, member, () => hashState(store)),
+            machine: ({ machine, store }) => checks.machine(machine, member, () => hashState(store), store),
             transport: (transport) => checks.transport(transport, member),
           },
         },

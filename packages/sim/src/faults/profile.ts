@@ -16,6 +16,8 @@ export interface Profile {
   readonly faults: Partial<Record<FaultKind, number>>;
   /** Hosts beside the founding nodes, 0 to 2: for changes of membership to bring in. */
   readonly spares: number;
+  /** Clients of the store that take leases, 0 to 3. Left out: 0. */
+  readonly leaseClients?: number;
   readonly meanFaultGapMs: number;
   /** Faults strike from the beginning, the founding of the cluster included. */
   readonly faultsAtBirth: boolean;
@@ -62,6 +64,7 @@ export const calmProfile: Profile = {
   clockDrift: 0,
   faults: {},
   spares: 0,
+  leaseClients: 0,
   meanFaultGapMs: 1_000,
   faultsAtBirth: false,
   meanOperationGapMs: 10,
@@ -99,6 +102,11 @@ export function drawProfile(chance: Chance): Profile {
   // Drawn last, so that the rest is as it was before there were snapshots.
   if (chance.happens(0.75)) faults.rotSnapshot = everyFault.rotSnapshot;
   return { ...drawn, faults, spares };
+}
+
+/** In every second run nobody takes leases. Drawn apart, so that the other half is what it would be without them. */
+export function drawLeaseClients(chance: Chance): number {
+  return chance.happens(0.5) ? 0 : chance.between(2, 3);
 }
 
 /**

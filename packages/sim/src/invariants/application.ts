@@ -15,14 +15,14 @@ export interface AppliedEntry {
 export class Application {
   private readonly applied: AppliedEntry[] = [];
   private readonly history: History;
-  /** Told of each entry once, in order, by whoever applies it first. */
-  onFirst: ((entry: Entry, result: unknown) => void) | undefined;
+  /** Told of each entry once, in order, by whoever applies it first. `state`: of its machine, after it. */
+  onFirst: ((entry: Entry, result: unknown, state: unknown) => void) | undefined;
 
   constructor(history: History) {
     this.history = history;
   }
 
-  applies(member: MemberHistory, entry: Entry, result: unknown): void {
+  applies(member: MemberHistory, entry: Entry, result: unknown, state?: unknown): void {
     const { history } = this;
     if (entry.index !== member.appliedIndex + 1) {
       history.fail(
@@ -44,7 +44,7 @@ export class Application {
     const first = this.applied[entry.index - 1];
     if (first === undefined) {
       this.applied[entry.index - 1] = { term: entry.term, dataHash, resultHash };
-      this.onFirst?.(entry, result);
+      this.onFirst?.(entry, result, state);
     } else if (first.dataHash !== dataHash || first.resultHash !== resultHash) {
       history.fail(
         "state machine safety",

@@ -28,6 +28,11 @@ export const invariants: Readonly<Record<InvariantName, string>> = {
   "complete watches":
     "a watch tells each write to its keys once, in order, none left out; or says what was cut away",
   "replica equality": "healed nodes end with equal logs and equal states",
+  "lease exclusion":
+    "no two clients believe in one lease at once, and none ends while its holder may (clocks within the bound, no force)",
+  "lease terms rise": "each grant of a lease has a higher term than all before it",
+  "lease deadline": "nobody believes in a lease for more than its time to live after it last sent anything",
+  fencing: "a write under a lease's term is taken exactly as long as that term is in force",
   "snapshot equivalence":
     "a snapshot stands for committed entries, and who is restored from it is as all were after them",
   "no false refusal": "a node whose data nobody touched comes back as a voter",

@@ -161,15 +161,16 @@ export class Checks {
     this.history.trace.observer?.sent(member.member, to, message);
   }
 
-  /** `digest`: equal for equal states of the machine. */
+  /** `digest`: equal for equal states of the machine. `state`: shown to whoever follows what is applied. */
   machine<Result>(
     inner: StateMachine<Result>,
     member: MemberHistory,
     digest: () => string,
+    state?: unknown,
   ): StateMachine<Result> {
     const apply = (entry: Entry): Result => {
       const result = inner.apply(entry);
-      this.application.applies(member, entry, result);
+      this.application.applies(member, entry, result, state);
       return result;
     };
     return isSnapshotting(inner) ? { apply, ...this.snapshots.machine(inner, member, digest) } : { apply };

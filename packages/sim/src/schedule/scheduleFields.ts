@@ -6,7 +6,8 @@ import { clientCutDirections, type FaultKind, partitionShapes, soleActions } fro
 import type { Profile } from "../faults/profile.ts";
 import { everyFault } from "../faults/profile.ts";
 import { memberPhases } from "../invariants/history.ts";
-import type { ClientOperation } from "../workload/operation.ts";
+import { leaseNames } from "../workload/leaseOracle.ts";
+import { type ClientOperation, cutDirections, type LeaseOperation } from "../workload/operation.ts";
 
 /** What the value must be, if it is not. */
 export type Check = (value: unknown) => string | undefined;
@@ -116,6 +117,36 @@ export function operationChecks(
     put: { client, key: text, conditional: switched },
     get: { client, key: text },
     leave: { client, polite: switched, silent: switched },
+    ...leaseChecks(client),
+  };
+}
+
+const leaseName: Check = oneOf(leaseNames);
+const leaseNameList: Check = (value) =>
+  Array.isArray(value) && value.length > 0 && value.every((name) => leaseName(name) === undefined)
+    ? undefined
+    : `a list of some of ${leaseNames.join(", ")}`;
+
+function leaseChecks(
+  client: Check,
+): Readonly<Record<LeaseOperation["kind"], Readonly<Record<string, Check>>>> {
+  return {
+    acquire: {
+      client,
+      names: leaseNameList,
+      patienceMs: lengthMs,
+      holdMs: lengthMs,
+      ttlMs: lengthMs,
+      priority: between(-100, 100),
+      lockDelayMs: lengthMs,
+    },
+    fencedPut: { client },
+    breakLease: { client, name: leaseName, afterMs: lengthMs, force: switched },
+    requestHandover: { client, name: leaseName },
+    leaseLeave: { client, polite: switched, silent: switched },
+    leaseStall: { client, suspended: switched, timersFirst: switched, forMs: lengthMs },
+    leaseCut: { client, lost: oneOf(cutDirections), forMs: lengthMs },
+    leaseClock: { client, rate: between(0.1, 10), forMs: lengthMs },
   };
 }
 
@@ -152,6 +183,7 @@ export const profileChecks: Readonly<Record<keyof Profile, Check>> = {
   clockDrift: between(0, 0.9),
   faults: numbers(Object.keys(everyFault)),
   spares: between(0, 2),
+  leaseClients: between(0, 3),
   meanFaultGapMs: lengthMs,
   faultsAtBirth: switched,
   meanOperationGapMs: lengthMs,

@@ -67,6 +67,17 @@ export class StoreOracle {
     return undefined;
   }
 
+  /** After an entry that wrote none of these keys: the store's revision, which a grant or another write has raised. */
+  revisionIs(revision: number): void {
+    if (revision === this.storeRevision) return;
+    this.history.require(
+      revision === this.storeRevision + 1,
+      "linearizable reads",
+      () => `an entry raised the revision to ${revision}, after ${this.storeRevision}`,
+    );
+    this.storeRevision = revision;
+  }
+
   private tookEffect(
     serial: number,
     revision: number,

@@ -6,6 +6,8 @@
  */
 import type { Cluster, CompactedError, ConflictError } from "@quorate/client";
 import { createCluster } from "@quorate/client/internal";
+import type { CommandResult } from "@quorate/client/protocol";
+import type { StoreState } from "@quorate/kv/machine";
 import { QuorateError } from "@quorate/raft";
 import { traceLogger } from "../cluster/assembly.ts";
 import type { SimulatedCluster, SimulatedHost } from "../cluster/cluster.ts";
@@ -14,7 +16,8 @@ import { outcomeOf } from "../recording/outcomeOf.ts";
 import type { Chance } from "../world/chance.ts";
 import type { SimulatedProcess } from "../world/process.ts";
 import type { ClientCall, ClientHistory } from "./clientHistory.ts";
-import type { ClientOperation } from "./operation.ts";
+import { LeaseClients } from "./leaseClients.ts";
+import { type ClientOperation, isOfLeases } from "./operation.ts";
 import { StoreOracle } from "./oracle.ts";
 import { WatchWitness } from "./watchWitness.ts";
 import { emptyStats, type Workload, type WorkloadStats } from "./workload.ts";
@@ -58,17 +61,29 @@ export class StoreWorkload implements Workload {
   private lastSerial = 0;
 
   private readonly recorded: ClientHistory | undefined;
+  private readonly leases: LeaseClients;
 
   /** `recorded` gets all that the clients do, for the checker of linearizability. */
-  constructor(cluster: SimulatedCluster, readShare: number, recorded?: ClientHistory) {
+  constructor(
+    cluster: SimulatedCluster,
+    readShare: number,
+    recorded?: ClientHistory,
+    leaseClients: number = 0,
+  ) {
     this.recorded = recorded;
+    this.leases = new LeaseClients(cluster, leaseClients);
     this.cluster = cluster;
     this.drawing = cluster.world.chance("workload");
     this.chance = cluster.world.chance("clients");
     this.readShare = readShare;
     this.watching = cluster.world.chance("watches");
     this.oracle = new StoreOracle(cluster.checks.history);
-    cluster.checks.application.onFirst = (entry, result) => {
+    cluster.checks.application.onFirst = (entry, result, state) => {
+      const store = state as StoreState;
+      if (this.leases.areThere && this.leases.oracle.applied(entry, result as CommandResult, store)) {
+        this.oracle.revisionIs(store.revision);
+        return;
+      }
       const serial = this.oracle.applied(entry, result);
       if (serial !== undefined) recorded?.tookEffect(serial);
     };
@@ -88,6 +103,7 @@ export class StoreWorkload implements Workload {
   }
 
   perform(operation: ClientOperation): void {
+    if (isOfLeases(operation)) this.leases.perform(operation);
     if (operation.kind !== "get" && operation.kind !== "put" && operation.kind !== "leave") return;
     const place = operation.client;
     if (operation.kind === "leave") {
@@ -100,6 +116,14 @@ export class StoreWorkload implements Workload {
     const { key } = operation;
     if (operation.kind === "get") void this.get(client.name, client.cluster, { key, client });
     else void this.put(client.name, client.cluster, { key, client, conditional: operation.conditional });
+  }
+
+  drawLease(): ClientOperation | undefined {
+    return this.leases.draw();
+  }
+
+  look(): void {
+    this.leases.oracle.look();
   }
 
   operate(): void {

@@ -26,6 +26,10 @@ export interface Workload {
   /** One more operation, chosen by chance; undefined: nobody has a hand free. */
   draw(): ClientOperation | undefined;
   perform(operation: ClientOperation): void;
+  /** As `draw`, of the clients with leases, which have a pace of their own. */
+  drawLease?(): ClientOperation | undefined;
+  /** Called after each event. */
+  look?(): void;
   /** Draws one and performs it. */
   operate(): void;
   /** One write, or linearizable read, through `host`; resolves with whether it worked. */

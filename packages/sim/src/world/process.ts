@@ -4,6 +4,7 @@
  * Killing it drops every timer, frame and disk completion that was on its way to it; pausing holds them back, starving
  * lets one through now and then. A new start of the same node is a new process with another origin of its clock.
  */
+import type { ClockBound } from "./clockBound.ts";
 import { ProcessClock } from "./processClock.ts";
 import type { Occurrence, Timeline } from "./timeline.ts";
 
@@ -25,10 +26,11 @@ export class SimulatedProcess {
   private released: Occurrence | undefined;
   private doom: { left: number; readonly strike: () => void } | undefined;
 
-  constructor(name: string, timeline: Timeline, originMs: number) {
+  constructor(name: string, timeline: Timeline, originMs: number, bound?: ClockBound) {
     this.name = name;
     this.timeline = timeline;
-    this.clock = new ProcessClock(timeline, this, originMs);
+    this.clock = new ProcessClock(timeline, this, originMs, bound);
+    if (bound !== undefined) this.atDeath(() => bound.forget(this.clock));
   }
 
   /** Called once, when the process dies: sockets close, files lose what was not synced. */

@@ -5,21 +5,24 @@
  * Timers are due by this clock. All it tells is a multiple of 1/8 ms and never falls. Only + − × ÷ are used.
  */
 import type { Cancel, Clock } from "@quorate/raft";
+import type { ClockBound } from "./clockBound.ts";
 import type { SimulatedProcess } from "./process.ts";
 import { quantised, type Timeline } from "./timeline.ts";
 
 export class ProcessClock implements Clock {
   private readonly timeline: Timeline;
   private readonly process: SimulatedProcess;
+  private readonly bound: ClockBound | undefined;
   private rate = 1;
   /** At the true time `sinceMs` it showed `atMs`. */
   private sinceMs: number;
   private atMs: number;
   private suspendedMs = 0;
 
-  constructor(timeline: Timeline, process: SimulatedProcess, originMs: number) {
+  constructor(timeline: Timeline, process: SimulatedProcess, originMs: number, bound?: ClockBound) {
     this.timeline = timeline;
     this.process = process;
+    this.bound = bound;
     this.sinceMs = timeline.nowMs;
     this.atMs = quantised(originMs);
   }
@@ -46,6 +49,7 @@ export class ProcessClock implements Clock {
   /** From now on it runs `rate` times as fast as true time. */
   setRate(rate: number): void {
     if (rate === this.rate) return;
+    this.bound?.runsAt(this, rate);
     this.change(() => {
       this.atMs = this.nowMs();
       this.sinceMs = this.timeline.nowMs;
@@ -55,6 +59,7 @@ export class ProcessClock implements Clock {
 
   /** Leaps forward; what has become due by that is due at once. */
   leap(byMs: number): void {
+    this.bound?.leapt();
     this.change(() => {
       this.atMs += quantised(byMs);
     });

@@ -7,6 +7,7 @@
 import { SimulatedNetwork } from "../network/network.ts";
 import { Paths } from "../network/paths.ts";
 import { type Chance, chanceFrom } from "./chance.ts";
+import { ClockBound } from "./clockBound.ts";
 import { SimulatedProcess } from "./process.ts";
 import { Timeline } from "./timeline.ts";
 import { Trace } from "./trace.ts";
@@ -21,6 +22,7 @@ const eventsBetweenMacrotasks = 256;
 export class World {
   readonly seed: number;
   readonly timeline: Timeline = new Timeline();
+  readonly clockBound: ClockBound = new ClockBound(this.timeline);
   readonly trace: Trace;
   readonly paths: Paths;
   readonly network: SimulatedNetwork;
@@ -56,7 +58,7 @@ export class World {
 
   /** A process whose clock starts anywhere: nothing may compare the times of two. */
   process(name: string): SimulatedProcess {
-    return new SimulatedProcess(name, this.timeline, this.origins.below(1_000_000));
+    return new SimulatedProcess(name, this.timeline, this.origins.below(1_000_000), this.clockBound);
   }
 
   /** Lets things happen until `untilMs`, or until `isDone` after an event. */

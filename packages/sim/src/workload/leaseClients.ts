@@ -1,0 +1,263 @@
+/**
+ * Clients that take leases of the store: the shipped client, each in a process and on a host of its own.
+ *
+ * They acquire, wait, hold, write under the fence, release, ask for handovers and break; and they stand still, are cut
+ * off, have clocks that go wrong, and die. What they are given goes to the oracle (leaseOracle.ts).
+ */
+import type { Cluster, Lease } from "@quorate/client";
+import { createCluster } from "@quorate/client/internal";
+import { QuorateError } from "@quorate/raft";
+import { traceLogger } from "../cluster/assembly.ts";
+import type { SimulatedCluster } from "../cluster/cluster.ts";
+import type { Chance } from "../world/chance.ts";
+import type { SimulatedProcess } from "../world/process.ts";
+import { fencePrefix, LeaseOracle, leaseNames } from "./leaseOracle.ts";
+import { cutDirections, type LeaseOperation } from "./operation.ts";
+import { sendsSeen } from "./sendsSeen.ts";
+
+const maxUnderWay = 3;
+
+interface LeaseClient {
+  readonly name: string;
+  readonly process: SimulatedProcess;
+  readonly cluster: Cluster;
+  readonly sessionTtlMs: number;
+  /** Of its clock, as long as nothing is done to it: within the bound. */
+  readonly rate: number;
+  sentMs: number;
+  underWay: number;
+  /** The one that it was given last. */
+  last: Lease | undefined;
+}
+
+type OperationOf<Kind extends LeaseOperation["kind"]> = Extract<LeaseOperation, { kind: Kind }>;
+
+export class LeaseClients {
+  readonly oracle: LeaseOracle;
+  private readonly cluster: SimulatedCluster;
+  private readonly drawing: Chance;
+  private readonly chance: Chance;
+  private readonly places: number;
+  private readonly clients: (LeaseClient | undefined)[] = [];
+  private made = 0;
+
+  constructor(cluster: SimulatedCluster, places: number) {
+    const { checks, world } = cluster;
+    this.cluster = cluster;
+    this.places = places;
+    this.drawing = world.chance("leases");
+    this.chance = world.chance("clients with leases");
+    this.oracle = new LeaseOracle(checks.history, world.clockBound);
+  }
+
+  /** Any has ever been: before, there is nothing to look at. */
+  get areThere(): boolean {
+    return this.made > 0;
+  }
+
+  draw(): LeaseOperation | undefined {
+    const { drawing } = this;
+    const client = drawing.below(this.places);
+    const choice = drawing.fraction();
+    const name = drawing.pick(leaseNames);
+    const forMs = drawing.between(50, 1_000) * drawing.pick([1, 1, 4]);
+    if (choice < 0.54) return this.drawAcquire(client, name);
+    if (choice < 0.74) return { kind: "fencedPut", client };
+    if (choice < 0.78) return { kind: "requestHandover", client, name };
+    if (choice < 0.81) {
+      const afterMs = drawing.pick([0, 0, 500]);
+      return { kind: "breakLease", client, name, afterMs, force: drawing.happens(0.3) };
+    }
+    if (choice < 0.88) {
+      const [suspended, timersFirst] = [drawing.happens(0.3), drawing.happens(0.5)];
+      return { kind: "leaseStall", client, suspended, timersFirst, forMs };
+    }
+    if (choice < 0.95) return { kind: "leaseCut", client, lost: drawing.pick(cutDirections), forMs };
+    if (choice < 0.96) return { kind: "leaseClock", client, rate: drawing.pick([0.5, 0.991, 1.009, 2]), forMs };
+    return { kind: "leaseLeave", client, polite: drawing.happens(0.4), silent: drawing.happens(0.5) };
+  }
+
+  perform(operation: LeaseOperation): void {
+    const place = operation.client;
+    if (this.clients[place]?.process.isAlive !== true) this.clients[place] = this.connect();
+    const client = this.clients[place] as LeaseClient;
+    switch (operation.kind) {
+      case "acquire":
+        void this.acquire(client, operation);
+        return;
+      case "fencedPut":
+        void this.fencedPut(client);
+        return;
+      case "breakLease": {
+        const { afterMs, force, name } = operation;
+        void this.asked(client, () => client.cluster.lease.break(name, { afterMs, force }));
+        return;
+      }
+      case "requestHandover":
+        void this.asked(client, () => client.cluster.lease.requestHandover(operation.name));
+        return;
+      case "leaseLeave":
+        this.leave(client, operation);
+        return;
+      case "leaseStall":
+        this.stall(client, operation);
+        return;
+      case "leaseCut":
+        this.cut(client, operation);
+        return;
+      case "leaseClock":
+        this.changeClock(client, operation);
+    }
+  }
+
+  private drawAcquire(client: number, name: string): LeaseOperation | undefined {
+    const { drawing } = this;
+    const isBoth = drawing.happens(0.15);
+    const patienceMs = drawing.pick([0, 300, 2_000, 6_000]);
+    const holdMs = Math.ceil(drawing.exponential(drawing.pick([200, 2_000, 6_000])));
+    const ttlMs = drawing.pick([0, 0, 0, 1_400, 3_000]);
+    const priority = drawing.pick([0, 0, 0, 1]);
+    const lockDelayMs = drawing.pick([0, 0, 0, 0, 400]);
+    if ((this.clients[client]?.underWay ?? 0) >= maxUnderWay) return undefined;
+    const names = isBoth ? leaseNames : [name];
+    return { kind: "acquire", client, names, patienceMs, holdMs, ttlMs, priority, lockDelayMs };
+  }
+
+  private connect(): LeaseClient {
+    const { hosts, world } = this.cluster;
+    this.made += 1;
+    const name = `l${this.made}`;
+    const process = world.process(name);
+    const rate = 1 + 0.009 * (2 * this.chance.fraction() - 1);
+    process.clock.setRate(rate);
+    const network = sendsSeen(world.network.portOf(process, name), () => {
+      client.sentMs = process.clock.bootMs();
+    });
+    const sessionTtlMs = this.chance.pick([1_300, 2_000, 4_000]);
+    const cluster = createCluster(
+      { network, clock: process.clock, random: world.chance(`client ${name}`), logger: traceLogger(world, name) },
+      {
+        endpoints: this.chance.shuffled(hosts).map((host) => host.address),
+        requestTimeoutMs: this.chance.pick([300, 1_000, 5_000]),
+        sessionTtlMs,
+        session: true,
+      },
+    );
+    const client: LeaseClient = {
+      name,
+      process,
+      cluster,
+      sessionTtlMs,
+      rate,
+      sentMs: Number.NEGATIVE_INFINITY,
+      underWay: 0,
+      last: undefined,
+    };
+    return client;
+  }
+
+  private async acquire(client: LeaseClient, asked: OperationOf<"acquire">): Promise<void> {
+    const { holdMs, lockDelayMs, names, patienceMs, priority } = asked;
+    const ttlMs = asked.ttlMs === 0 ? client.sessionTtlMs : asked.ttlMs;
+    const options = { ttlMs, priority, lockDelayMs, holder: client.name, asksHandover: priority > 0 };
+    const { lease: leases, clock } = client.cluster;
+    client.underWay += 1;
+    await this.asked(client, async () => {
+      const lease =
+        patienceMs === 0
+          ? await leases.tryAcquire(names, options)
+          : await leases.acquire(names, { ...options, timeoutMs: patienceMs });
+      if (lease === undefined) return;
+      this.given(client, lease, ttlMs);
+      const release = (): void => void this.asked(client, () => lease.release());
+      clock.after(holdMs, release);
+      lease.handoverSignal.addEventListener("abort", () => clock.after(1, release), { once: true });
+    });
+    client.underWay -= 1;
+  }
+
+  private given(client: LeaseClient, lease: Lease, ttlMs: number): void {
+    const { checks, world } = this.cluster;
+    const { name, process } = client;
+    world.trace.note(name, `is given ${lease.names.join(" and ")} under term ${lease.term}`);
+    client.last = lease;
+    const marked = (): void => {
+      const { reason } = lease.signal.reason as { readonly reason: string };
+      world.trace.note(name, `has ${lease.names.join(" and ")} of term ${lease.term} no more: ${reason}`);
+      checks.history.mark(`lease lost: ${reason}`);
+    };
+    if (lease.signal.aborted) marked();
+    else lease.signal.addEventListener("abort", marked, { once: true });
+    this.oracle.given({ name, process, lease, ttlMs, sentMs: () => client.sentMs });
+  }
+
+  private async fencedPut(client: LeaseClient): Promise<void> {
+    const { last } = client;
+    if (last === undefined) return;
+    const key = `${fencePrefix}${last.name}`;
+    await this.asked(client, () => client.cluster.kv.put(key, last.term, { fence: last }));
+  }
+
+  /** What becomes of it is seen in the log. */
+  private async asked(client: LeaseClient, ask: () => Promise<unknown>): Promise<void> {
+    try {
+      await ask();
+    } catch (error) {
+      if (!(error instanceof QuorateError)) throw error;
+      this.cluster.world.trace.note(client.name, `was answered ${error.code}`);
+    }
+  }
+
+  private leave(client: LeaseClient, { client: place, polite, silent }: OperationOf<"leaseLeave">): void {
+    const { checks, world } = this.cluster;
+    this.clients[place] = undefined;
+    world.trace.note(client.name, polite ? "leaves" : "vanishes");
+    checks.history.mark(polite ? "lease client left" : "lease client vanished");
+    if (polite) {
+      void client.cluster.close();
+      return;
+    }
+    client.process.kill();
+    world.network.processEnded(client.process, silent);
+  }
+
+  private stall(
+    { name, process }: LeaseClient,
+    { forMs, suspended, timersFirst }: OperationOf<"leaseStall">,
+  ): void {
+    const { checks, world } = this.cluster;
+    if (process.isPaused) return;
+    world.trace.note(name, suspended ? "suspended" : "paused");
+    checks.history.mark(suspended ? "lease client suspended" : "lease client paused");
+    if (suspended) process.suspend();
+    else process.pause();
+    world.timeline.schedule(forMs, undefined, () => {
+      world.trace.note(name, "resumed");
+      process.resume(timersFirst);
+    });
+  }
+
+  private cut({ name }: LeaseClient, { forMs, lost }: OperationOf<"leaseCut">): void {
+    const { checks, hosts, world } = this.cluster;
+    world.trace.note(name, `cut off, loses ${lost}`);
+    checks.history.mark(`lease client cut off: ${lost}`);
+    const paths = hosts.flatMap((host): (readonly [string, string])[] => [
+      ...(lost === "replies" ? [] : [[name, host.name] as const]),
+      ...(lost === "requests" ? [] : [[host.name, name] as const]),
+    ]);
+    for (const [from, to] of paths) world.network.cut(from, to);
+    world.timeline.schedule(forMs, undefined, () => {
+      for (const [from, to] of paths) world.network.heal(from, to);
+    });
+  }
+
+  private changeClock(
+    { name, process, rate: ordinary }: LeaseClient,
+    { forMs, rate }: OperationOf<"leaseClock">,
+  ): void {
+    const { world } = this.cluster;
+    world.trace.note(name, `clock runs at ${rate}`);
+    process.clock.setRate(rate);
+    world.timeline.schedule(forMs, undefined, () => process.clock.setRate(ordinary));
+  }
+}
