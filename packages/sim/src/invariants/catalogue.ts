@@ -144,5 +144,5 @@ export const seedsForMarks = 300;
 
 /** They come with their features. */
 export const notYet: readonly string[] = [
-  "leases: mutual exclusion, expiry that is never early, clocks of different rate",
+  "leases: that a healed core passes them on within a time to live",
 ];

@@ -11,7 +11,7 @@ import { traceLogger } from "../cluster/assembly.ts";
 import type { SimulatedCluster } from "../cluster/cluster.ts";
 import type { Chance } from "../world/chance.ts";
 import type { SimulatedProcess } from "../world/process.ts";
-import { fencePrefix, LeaseOracle, leaseNames } from "./leaseOracle.ts";
+import { LeaseOracle, leaseNames } from "./leaseOracle.ts";
 import { cutDirections, type LeaseOperation } from "./operation.ts";
 import { sendsSeen } from "./sendsSeen.ts";
 
@@ -38,10 +38,13 @@ export class LeaseClients {
   private readonly drawing: Chance;
   private readonly chance: Chance;
   private readonly places: number;
+  private readonly begun: (key: string) => number;
   private readonly clients: (LeaseClient | undefined)[] = [];
   private made = 0;
 
-  constructor(cluster: SimulatedCluster, places: number) {
+  /** `begun` is told of each write before it is sent, and gives it a serial. */
+  constructor(cluster: SimulatedCluster, places: number, begun: (key: string) => number) {
+    this.begun = begun;
     const { checks, world } = cluster;
     this.cluster = cluster;
     this.places = places;
@@ -194,8 +197,9 @@ export class LeaseClients {
   private async fencedPut(client: LeaseClient): Promise<void> {
     const { last } = client;
     if (last === undefined) return;
-    const key = `${fencePrefix}${last.name}`;
-    await this.asked(client, () => client.cluster.kv.put(key, last.term, { fence: last }));
+    const key = `fenced/${last.name}`;
+    const serial = this.begun(key);
+    await this.asked(client, () => client.cluster.kv.put(key, serial, { fence: last }));
   }
 
   /** What becomes of it is seen in the log. */

@@ -25,9 +25,6 @@ export interface Held {
 
 export const leaseNames = ["x", "y"] as const;
 
-/** Keys that are written under a lease's fence. */
-export const fencePrefix = "fenced/";
-
 /** Why something became free, by the command that ended it. */
 const passedOn: Partial<Record<Command["kind"], string>> = {
   releaseLease: "lease passed on by a release",
@@ -52,17 +49,16 @@ export class LeaseOracle {
     this.bound = bound;
   }
 
-  /** An entry was applied for the first time. True: it is none of those that write keys without a fence. */
+  /** An entry was applied for the first time. False: it is a write of a key, which is the store's oracle's too. */
   applied(entry: Entry, result: CommandResult, state: StoreState): boolean {
     if (entry.kind !== "command") return true;
     const decoded = decodeProposal(entry.data);
     if (decoded.kind !== "proposal") return true;
     const { command, origin } = decoded.proposal;
     if (command.kind === "put") {
-      if (command.fence === undefined) return false;
       const id = origin.kind === "session" ? `${origin.session} ${origin.sequence}` : `entry ${entry.index}`;
-      this.wroteFenced(command.fence, result, id);
-      return true;
+      if (command.fence !== undefined) this.wroteFenced(command.fence, result, id);
+      return false;
     }
     markCommand(this.history, command, result);
     for (const name of leaseNames) {

@@ -71,7 +71,7 @@ export class StoreWorkload implements Workload {
     leaseClients: number = 0,
   ) {
     this.recorded = recorded;
-    this.leases = new LeaseClients(cluster, leaseClients);
+    this.leases = new LeaseClients(cluster, leaseClients, (key) => this.begunSerial(key));
     this.cluster = cluster;
     this.drawing = cluster.world.chance("workload");
     this.chance = cluster.world.chance("clients");
@@ -240,18 +240,23 @@ export class StoreWorkload implements Workload {
     }
   }
 
+  /** Of a write to `key` that is about to be sent. */
+  private begunSerial(key: string): number {
+    this.lastSerial += 1;
+    this.oracle.begins(key, this.lastSerial);
+    return this.lastSerial;
+  }
+
   private async put(
     name: string,
     cluster: Cluster,
     { key, conditional, timeoutMs, client }: Asked & { readonly conditional: boolean },
   ): Promise<boolean> {
-    this.lastSerial += 1;
-    const serial = this.lastSerial;
+    const serial = this.begunSerial(key);
     const floor = this.oracle.floor(key);
     const toldBefore = this.oracle.told;
     const ended = this.cluster.world.trace.observer?.operated(name, "write", `${key} ← ${serial}`);
     const call = this.recordPut(name, key, serial, conditional ? floor.revision : undefined);
-    this.oracle.begins(key, serial);
     if (client !== undefined) client.underWay += 1;
     try {
       const { revision } = await cluster.kv.put(key, serial, {
