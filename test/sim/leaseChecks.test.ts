@@ -1,6 +1,6 @@
 /**
- * Clients that take leases in random runs: nothing is violated there, all that is interesting is reached, and each check
- * of theirs can fail, on sources that were broken on purpose.
+ * Clients that take leases in random runs: nothing is violated there, and each check of theirs can fail, on sources
+ * that were broken on purpose.
  */
 import type { InvariantName, SimulationResult } from "@quorate/sim";
 import { describe, expect, it } from "vitest";

@@ -3,8 +3,8 @@
  * replayed and made smaller operation by operation.
  *
  * `write` and `read` are of the bare node (layer `raft`), `command` and `read` of one with a machine of the user's, the
- * others of the whole store: `put`, `get` and `leave` of clients that write keys, those of leases of clients that hold
- * them, whom they let stand still, cut off and die as well. Whoever is not there when an operation comes up is passed over: that happens once a
+ * others of the whole store: `put`, `get` and `leave` of clients that write keys, `LeaseOperation` of those that hold
+ * leases, with what befalls these. Whoever is not there when an operation comes up is passed over: that happens once a
  * schedule is changed.
  */
 export type ClientOperation =

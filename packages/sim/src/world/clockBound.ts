@@ -1,6 +1,6 @@
 /**
- * How far clocks may be apart for what leases promise: whether any was further off, and when last. Beyond the bound only
- * fencing protects, and nothing else is held against a run.
+ * How far clocks may be apart for what leases promise: whether any was further off, and when last. Beyond the bound
+ * only fencing protects, and nothing else is held against a run.
  */
 import type { Timeline } from "./timeline.ts";
 
