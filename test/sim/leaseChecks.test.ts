@@ -12,7 +12,13 @@ import { report } from "./seedRuns.ts";
 /** Clocks within the bound, and no fault of nodes but those that may cost a lease. */
 function leaseRun(sim: Simulator, seed: number): Promise<SimulationResult> {
   const faults = { crash: 4, pause: 3, partition: 3, transfer: 2 };
-  const profile = { ...sim.calmProfile, leaseClients: 3, faults, meanFaultGapMs: 700, meanOperationGapMs: 50 };
+  const profile = {
+    ...sim.calmProfile,
+    leaseClients: 3,
+    faults,
+    meanFaultGapMs: 700,
+    meanOperationGapMs: 50,
+  };
   return sim.simulate({ seed, nodes: 3, profile, durationMs: 12_000, recovers: false });
 }
 

@@ -126,7 +126,10 @@ function populate(
   switch (layer) {
     case "store": {
       const cluster = new SimulatedCluster(world, checks, nodes, storeAssembly(options), spares);
-      return { cluster, workload: new StoreWorkload(cluster, readShare, recordedOf(given, cluster), leaseClients) };
+      return {
+        cluster,
+        workload: new StoreWorkload(cluster, readShare, recordedOf(given, cluster), leaseClients),
+      };
     }
     case "raft": {
       const cluster = new SimulatedCluster(world, checks, nodes, raftAssembly(options), spares);

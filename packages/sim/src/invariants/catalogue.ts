@@ -177,6 +177,4 @@ export const requiredMarks: readonly string[] = [
 export const seedsForMarks = 300;
 
 /** They come with their features. */
-export const notYet: readonly string[] = [
-  "leases: that a healed core passes them on within a time to live",
-];
+export const notYet: readonly string[] = ["leases: that a healed core passes them on within a time to live"];

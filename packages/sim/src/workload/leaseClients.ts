@@ -76,7 +76,8 @@ export class LeaseClients {
       return { kind: "leaseStall", client, suspended, timersFirst, forMs };
     }
     if (choice < 0.95) return { kind: "leaseCut", client, lost: drawing.pick(cutDirections), forMs };
-    if (choice < 0.96) return { kind: "leaseClock", client, rate: drawing.pick([0.5, 0.991, 1.009, 2]), forMs };
+    if (choice < 0.96)
+      return { kind: "leaseClock", client, rate: drawing.pick([0.5, 0.991, 1.009, 2]), forMs };
     return { kind: "leaseLeave", client, polite: drawing.happens(0.4), silent: drawing.happens(0.5) };
   }
 
@@ -138,7 +139,12 @@ export class LeaseClients {
     });
     const sessionTtlMs = this.chance.pick([1_300, 2_000, 4_000]);
     const cluster = createCluster(
-      { network, clock: process.clock, random: world.chance(`client ${name}`), logger: traceLogger(world, name) },
+      {
+        network,
+        clock: process.clock,
+        random: world.chance(`client ${name}`),
+        logger: traceLogger(world, name),
+      },
       {
         endpoints: this.chance.shuffled(hosts).map((host) => host.address),
         requestTimeoutMs: this.chance.pick([300, 1_000, 5_000]),

@@ -94,7 +94,8 @@ export class LeaseOracle {
       this.history.require(
         remainingMs === 0 || held.process.clock.bootMs() + remainingMs <= latestMs,
         "lease deadline",
-        () => `${wordsOf(held)} for ${remainingMs} ms more, which is beyond a TTL after it last sent anything`,
+        () =>
+          `${wordsOf(held)} for ${remainingMs} ms more, which is beyond a TTL after it last sent anything`,
       );
     }
     if (this.believed.length > 1) for (const name of leaseNames) this.lookAt(name);

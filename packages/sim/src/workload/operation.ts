@@ -50,7 +50,12 @@ export type LeaseOperation =
       readonly force: boolean;
     }
   | { readonly kind: "requestHandover"; readonly client: number; readonly name: string }
-  | { readonly kind: "leaseLeave"; readonly client: number; readonly polite: boolean; readonly silent: boolean }
+  | {
+      readonly kind: "leaseLeave";
+      readonly client: number;
+      readonly polite: boolean;
+      readonly silent: boolean;
+    }
   | {
       readonly kind: "leaseStall";
       readonly client: number;
