@@ -56,7 +56,7 @@ export function checkSending(
     case "appendResponse":
       if (message.result.kind === "matched") {
         checkAck(history, member, message.term, message.result.matchIndex);
-      } else member.rejections += 1;
+      } else if (member.state?.leader === to) member.rejections += 1; // others are told that their term is over
       return;
     default:
       return;
