@@ -46,6 +46,26 @@ describe("a leader whose disk hangs", () => {
     expect(nodeOf(cluster, "a").state.currentTerm).toBe(1);
   });
 
+  it("hands over where a follower waits for what it cannot read, though it has nothing to write", () => {
+    const cluster = createCluster({ nodes: ["a", "b", "c"], core: { maxCachedBytes: 0 } });
+    partition(cluster, ["a", "b"]);
+    campaign(cluster, "a");
+    for (const text of ["x", "y"]) {
+      propose(cluster, "a", text);
+      advance(cluster, 100);
+    }
+    cluster.slowLoads = true;
+    heal(cluster);
+    advance(cluster, 1_900);
+    expect(leaderOf(cluster)).toBe("a");
+    expect(nodeOf(cluster, "c").state.commitIndex).toBe(0);
+    advance(cluster, 600);
+    expect(leaderOf(cluster)).toBe("b");
+    cluster.slowLoads = false;
+    advance(cluster, 1_000);
+    expect(nodeOf(cluster, "c").applied).toHaveLength(nodeOf(cluster, "b").applied.length);
+  });
+
   it("goes where a follower needs what only that disk has, though nobody can take over with all of its log", () => {
     const cluster = createCluster({ nodes: ["a", "b", "c", "d", "e"], core: { maxCachedBytes: 0 } });
     partition(cluster, ["a", "b", "c"]);

@@ -35,6 +35,8 @@ export interface DiskState {
   handedIndex: Index;
   /** Where the next write has to cut the log on disk. */
   truncateFrom: Index | undefined;
+  /** Reads were asked for since then and none was answered; undefined: none is under way. */
+  readingSinceMs: number | undefined;
 }
 
 export function createDisk(durable: HardState, lastIndex: Index): DiskState {
@@ -45,7 +47,23 @@ export function createDisk(durable: HardState, lastIndex: Index): DiskState {
     durableIndex: lastIndex,
     handedIndex: lastIndex,
     truncateFrom: undefined,
+    readingSinceMs: undefined,
   };
+}
+
+/** Something is read for a follower. */
+export function noteRead(disk: DiskState, nowMs: number): void {
+  disk.readingSinceMs ??= nowMs;
+}
+
+/** The disk has answered: what else is under way counts from when it is asked for again. */
+export function noteReadDone(disk: DiskState): void {
+  disk.readingSinceMs = undefined;
+}
+
+/** How long the disk has owed an answer to a write or a read; 0 where it owes none. */
+export function stalledMs({ outstanding, readingSinceMs }: DiskState, nowMs: number): number {
+  return nowMs - Math.min(outstanding?.sinceMs ?? nowMs, readingSinceMs ?? nowMs);
 }
 
 /** The log in memory was cut: nothing from `from` on counts as written any more. */

@@ -8,6 +8,7 @@
  */
 import { commitByCount } from "./commit.ts";
 import type { Load, RefusalReason } from "./contract.ts";
+import { noteRead } from "./disk.ts";
 import { invariant } from "./invariant.ts";
 import { cachedFrom, firstCachedIndex, lastIndexOfTermAtMost, termAt } from "./log.ts";
 import type { AppendResponse, AppendResult, HeartbeatResponse } from "./messages.ts";
@@ -235,4 +236,5 @@ function askForEntries(state: RaftState, peer: Progress): void {
   };
   peer.loadSentMs = state.nowMs;
   state.outbox.loads.push(peer.load);
+  noteRead(state.disk, state.nowMs);
 }

@@ -5,6 +5,7 @@
  * The vote goes only when the term rises, whatever the role (CCF#5891). What belongs to a role ends with it,
  * reads first.
  */
+import { noteReadDone } from "./disk.ts";
 import { invariant } from "./invariant.ts";
 import { appendEntry, configurationOf, type LogState, openConfigurations } from "./log.ts";
 import { createProgress } from "./progress.ts";
@@ -96,6 +97,7 @@ export function becomeLeader(state: RaftState): void {
     transfer: undefined,
   };
   state.leading = leading;
+  noteReadDone(state.disk); // of an earlier office, if any
   for (const { id } of membersOf(configurationOf(log))) {
     if (id === options.self) continue;
     leading.session += 1;

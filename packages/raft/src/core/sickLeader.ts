@@ -6,6 +6,7 @@
  * does and cannot be brought to lead, it just goes: a follower that needs what only the hung disk has may be what keeps
  * the rest of the log from being committed, for which a handover waits.
  */
+import { stalledMs } from "./disk.ts";
 import { configurationOf } from "./log.ts";
 import { becomeFollower } from "./roles.ts";
 import type { LeadingState, RaftState } from "./state.ts";
@@ -21,24 +22,29 @@ export function checkOwnDisk(state: RaftState, leading: LeadingState): void {
   const { backoff, disk, nowMs, options } = state;
   const { diskStallMs } = options;
   if (nowMs < backoff.untilMs || leading.transfer !== undefined) return;
-  if (disk.outstanding === undefined || nowMs - disk.outstanding.sinceMs < diskStallMs) {
+  const stallMs = stalledMs(disk, nowMs);
+  if (stallMs < diskStallMs) {
     if (nowMs - backoff.untilMs >= forgottenAfter * diskStallMs) backoff.lengthMs = 0;
     return;
   }
   const target = keepsMore(state, leading);
   if (target === undefined) return;
-  // The last attempt was for this write already, and came to nothing.
-  const hasTried = disk.outstanding.sinceMs + diskStallMs <= backoff.untilMs - backoff.lengthMs;
+  // The last attempt was for this stall already, and came to nothing.
+  const hasTried = nowMs - stallMs + diskStallMs <= backoff.untilMs - backoff.lengthMs;
   backoff.lengthMs = Math.min(Math.max(diskStallMs, 2 * backoff.lengthMs), longestPause * diskStallMs);
   backoff.untilMs = nowMs + backoff.lengthMs;
   if (hasTried) becomeFollower(state, state.currentTerm, undefined);
   else beginTransfer(state, leading, target, []);
 }
 
-/** The voter with the highest match, if that is beyond what our own disk has. */
+/**
+ * The voter with the highest match, if that is beyond what our own disk has; where it is a read that hangs, one that
+ * has as much will do: it has a disk that answers, as its acknowledgements say.
+ */
 function keepsMore(state: RaftState, leading: LeadingState): MemberId | undefined {
+  const { disk } = state;
   let best: MemberId | undefined;
-  let bestMatch: number = state.disk.durableIndex;
+  let bestMatch = disk.outstanding === undefined ? disk.durableIndex - 1 : disk.durableIndex;
   for (const { id } of configurationOf(state.log).voters) {
     const match = leading.peers.get(id)?.match ?? 0;
     if (match > bestMatch) [best, bestMatch] = [id, match];

@@ -9,6 +9,7 @@
  * one of the same snapshot goes on from it.
  */
 import type { ChunkLoad, SnapshotProgress } from "./contract.ts";
+import { noteRead } from "./disk.ts";
 import { invariant } from "./invariant.ts";
 import { termAt } from "./log.ts";
 import type { SnapshotResponse } from "./messages.ts";
@@ -83,6 +84,7 @@ function loadChunk(state: RaftState, peer: Progress, { header, offset }: Snapsho
   };
   peer.transfer!.load = load;
   state.outbox.chunkLoads.push(load);
+  noteRead(state.disk, state.nowMs);
 }
 
 export function onChunkLoaded(

@@ -6,7 +6,7 @@
  * turn.
  */
 import type { Effects, Event, MembershipView, RoleChange } from "./contract.ts";
-import { nextWrite } from "./disk.ts";
+import { nextWrite, noteReadDone } from "./disk.ts";
 import { onElectionTimeout, onPreVoteResponse, onVoteResponse } from "./election.ts";
 import { onPeerLost } from "./failover.ts";
 import { flushFollower, onAppendRequest, onHeartbeat } from "./follower.ts";
@@ -69,6 +69,7 @@ export function step(state: RaftState, event: Event, nowMs: number): void {
       onPersisted(state, event.sequence);
       break;
     case "loaded":
+      noteReadDone(state.disk);
       if (state.leading !== undefined) onLoaded(state, state.leading, event.load, event.entries);
       break;
     case "applied":
@@ -85,6 +86,7 @@ export function step(state: RaftState, event: Event, nowMs: number): void {
       onSnapshotTaken(state, event.header, event.compactableTo);
       break;
     case "chunkLoaded":
+      noteReadDone(state.disk);
       if (state.leading !== undefined) onChunkLoaded(state, state.leading, event.load, event.data);
       break;
     case "chunkStored":
