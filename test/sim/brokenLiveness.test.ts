@@ -102,9 +102,8 @@ const broken: readonly Broken[] = [
   {
     name: "who was restarted never campaigns",
     file: `${core}/roles.ts`,
-    find: "export function mayCampaign({ floor, log, commitIndex, options }: RaftState): boolean {\n  if (floor",
-    replace:
-      "export function mayCampaign({ floor, log, commitIndex, options, boot }) {\n  if (boot > 1 || floor",
+    find: "commitIndex, options }: RaftState): boolean {\n  if (floor !== undefined ||",
+    replace: "commitIndex, options, boot }) {\n  if (boot > 1 || floor !== undefined ||",
     scene: (sim) => restarted(sim, "raft", "all"),
     as: "L16 restart of all",
   },
