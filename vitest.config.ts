@@ -1,5 +1,5 @@
 /**
- * How the tests run: on the sources (condition `development`), many files at once. Tests of real processes run the
+ * How the tests run: on the sources (condition `development`), as many files at once as there are cores. Tests of real processes run the
  * built command, which `pnpm test` builds first; they come last and one file at a time, since they measure time.
  */
 import { defineConfig } from "vitest/config";
@@ -12,6 +12,8 @@ const timeouts = { testTimeout: 60_000, hookTimeout: 60_000 };
 
 export default defineConfig({
   test: {
+    // One worker a core: the runner's own choice leaves one of two idle.
+    maxWorkers: "100%",
     projects: [
       {
         ...sources,

@@ -69,18 +69,19 @@ export class Applier {
       this.#take(cached);
       return;
     }
+    const before = this.#appliedIndex;
     this.#ports.read(from, to, portionBytes).then(
-      (entries) => this.#take(entries),
+      (entries) => {
+        // Meanwhile a snapshot may have taken the place of these entries.
+        if (this.#held || this.#appliedIndex !== before) this.#continue();
+        else this.#take(entries);
+      },
       (error: unknown) => this.#fail(error),
     );
   }
 
   #take(entries: readonly Entry[]): void {
     if (this.#stopped) return;
-    if (this.#held || entries[0]?.index !== this.#appliedIndex + 1) {
-      this.#continue(); // read before a snapshot took the place of these entries
-      return;
-    }
     try {
       for (const entry of entries) {
         this.#ports.apply(entry);
