@@ -1,6 +1,7 @@
 /**
- * How the tests run: on the sources (condition `development`), as many files at once as there are cores. Tests of real processes run the
- * built command, which `pnpm test` builds first; they come last and one file at a time, since they measure time.
+ * How the tests run: on the sources (condition `development`), as many files at once as there are cores. Tests of real
+ * processes run the built command, which `pnpm test` builds first; they come last and one file at a time, since they
+ * measure time.
  */
 import { defineConfig } from "vitest/config";
 
