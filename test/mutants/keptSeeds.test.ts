@@ -1,4 +1,6 @@
-/** Mutants that random runs find are found by a seed that is kept of them; and the sources as they are pass those seeds. */
+/**
+ * Mutants that random runs find are found by a seed that is kept of them; and the sources as they are pass those seeds.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mutants } from "./catalogue.ts";
 import { readKept, violationOf } from "./kept.ts";
