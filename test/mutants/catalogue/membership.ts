@@ -60,7 +60,7 @@ export const membership: readonly Mutant[] = [
     replace:
       "const { voters, outgoing, learners } = configurationOf(state.log);\n" +
       '  const self = { id: state.options.self, address: "" };\n' +
-      "  const counted = voters.some(({ id }) => id === self.id) ? voters : [self, ...voters.slice(1)];\n" +
+      "  const counted = voters.some(({ id }) => id === self.id) ? voters : [self, ...voters];\n" +
       "  const index = asIndex(reachedByQuorum({ voters: counted, outgoing, learners }, matchOf));",
     killedBy: changes("counts without the leader that is going: both others have to have its removal"),
     search: { ...run, as: counted },
