@@ -1,63 +1,18 @@
 /** The server of the client protocol, frame by frame, on a node whose Raft does what the test says. */
-import { clientHello, readResponses, requestFrames } from "@quorate/client/internal";
-import { type Command, encodeProposal, type RequestBody, type Response } from "@quorate/client/protocol";
+import { clientHello, requestFrames } from "@quorate/client/internal";
+import { type Command, encodeProposal, type RequestBody } from "@quorate/client/protocol";
 import {
   type ClientServer,
-  createClientServer,
   createMachineHost,
-  defaultServerLimits,
   type MachineHost,
   type ServerLimits,
 } from "@quorate/kv/internal";
-import { type Channel, type ChannelHandlers, QuorateError, silentLogger } from "@quorate/raft";
+import { QuorateError } from "@quorate/raft";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ManyTimers, manyTimers } from "../client/manyTimers.ts";
 import { settle } from "../transport/world.ts";
+import { ClientWire, connect, serverOf } from "./clientWire.ts";
 import { FakeRaftNode, Gate } from "./fakeRaftNode.ts";
-
-/** The client's end of a connection, in the test's hands. */
-class Wire implements Channel {
-  bufferedBytes = 0;
-  closedBecause: string | undefined;
-  frames = 0;
-  readonly answers: Response[] = [];
-  #handlers: ChannelHandlers | undefined;
-  #nextId = 1;
-
-  open(handlers: ChannelHandlers): void {
-    this.#handlers = handlers;
-  }
-
-  send(frame: Uint8Array): void {
-    this.frames += 1;
-    this.answers.push(...(readResponses(frame) ?? []));
-  }
-
-  close(reason: string): void {
-    this.closedBecause ??= reason;
-  }
-
-  raw(bytes: Uint8Array): void {
-    this.#handlers?.frame(bytes);
-  }
-
-  ask(...bodies: RequestBody[]): void {
-    this.askWithin(5_000, ...bodies);
-  }
-
-  askWithin(timeoutMs: number, ...bodies: RequestBody[]): void {
-    const requests = bodies.map((body) => ({ id: this.#nextId++, timeoutMs, body }));
-    for (const frame of requestFrames(requests)) this.raw(frame);
-  }
-
-  hangUp(): void {
-    this.#handlers?.closed("remote", "the client is gone");
-  }
-
-  codes(): (string | undefined)[] {
-    return this.answers.map(({ body }) => (body.kind === "failed" ? body.failure.code : body.kind));
-  }
-}
 
 let clock: ManyTimers;
 let host: MachineHost;
@@ -78,26 +33,11 @@ function serve(limits: Partial<ServerLimits> = {}): void {
   clock = manyTimers();
   host = createMachineHost();
   node = new FakeRaftNode(host.machine);
-  server = createClientServer(
-    { node, host, clock, logger: silentLogger },
-    {
-      pid: 42,
-      address: "ws://10.0.0.1:7101",
-      configuredPeers: { a: "ws://10.0.0.1:7101" },
-      heartbeatMs: 50,
-      electionTimeoutMinMs: 150,
-      electionTimeoutMaxMs: 300,
-      limits: { ...defaultServerLimits, ...limits },
-    },
-  );
+  server = serverOf(node, host, clock, limits);
 }
 
-function connected(): Wire {
-  const answer = server.accept(clientHello());
-  if (answer.kind === "refuse") throw new Error(answer.reason);
-  const wire = new Wire();
-  answer.opened(wire);
-  return wire;
+function connected(): ClientWire {
+  return connect(server, new ClientWire());
 }
 
 function execute(command: Command): RequestBody {

@@ -1,54 +1,26 @@
 /** Watches on a node whose Raft does what the test says: windows, slow readers, installed snapshots, many at once. */
-import { clientHello, readResponses, requestFrames } from "@quorate/client/internal";
 import {
   changeBytes,
   encodeProposal,
   type KeyRange,
-  type RequestBody,
-  type Response,
   type ResponseBody,
   type WatchRequest,
   watchWindowBytes,
 } from "@quorate/client/protocol";
 import {
   type ClientServer,
-  createClientServer,
   createMachineHost,
-  defaultServerLimits,
   type MachineHost,
   type ServerLimits,
 } from "@quorate/kv/internal";
-import { asIndex, asTerm, type Channel, type ChannelHandlers, silentLogger } from "@quorate/raft";
+import { asIndex, asTerm } from "@quorate/raft";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ManyTimers, manyTimers } from "../client/manyTimers.ts";
 import { settle } from "../transport/world.ts";
+import { ClientWire, connect, serverOf } from "./clientWire.ts";
 import { FakeRaftNode } from "./fakeRaftNode.ts";
 
-class Wire implements Channel {
-  bufferedBytes = 0;
-  closedBecause: string | undefined;
-  readonly answers: Response[] = [];
-  #handlers: ChannelHandlers | undefined;
-  #nextId = 1;
-
-  open(handlers: ChannelHandlers): void {
-    this.#handlers = handlers;
-  }
-
-  send(frame: Uint8Array): void {
-    this.answers.push(...(readResponses(frame) ?? []));
-  }
-
-  close(reason: string): void {
-    this.closedBecause ??= reason;
-  }
-
-  ask(body: RequestBody): number {
-    const id = this.#nextId++;
-    for (const frame of requestFrames([{ id, timeoutMs: 5_000, body }])) this.#handlers?.frame(frame);
-    return id;
-  }
-
+class Wire extends ClientWire {
   watch(request: Partial<WatchRequest> = {}): number {
     const all: WatchRequest = {
       kind: "watch",
@@ -92,26 +64,11 @@ function serve(limits: Partial<ServerLimits> = {}): void {
   clock = manyTimers();
   host = createMachineHost();
   node = new FakeRaftNode(host.machine);
-  server = createClientServer(
-    { node, host, clock, logger: silentLogger },
-    {
-      pid: 42,
-      address: "ws://10.0.0.1:7101",
-      configuredPeers: { a: "ws://10.0.0.1:7101" },
-      heartbeatMs: 50,
-      electionTimeoutMinMs: 150,
-      electionTimeoutMaxMs: 300,
-      limits: { ...defaultServerLimits, ...limits },
-    },
-  );
+  server = serverOf(node, host, clock, limits);
 }
 
 function connected(): Wire {
-  const answer = server.accept(clientHello());
-  if (answer.kind === "refuse") throw new Error(answer.reason);
-  const wire = new Wire();
-  answer.opened(wire);
-  return wire;
+  return connect(server, new Wire());
 }
 
 type AnyCommand = Parameters<typeof encodeProposal>[0]["command"];

@@ -11,6 +11,7 @@ import { traceLogger } from "../cluster/assembly.ts";
 import type { SimulatedCluster } from "../cluster/cluster.ts";
 import type { Chance } from "../world/chance.ts";
 import type { SimulatedProcess } from "../world/process.ts";
+import { depart } from "./departure.ts";
 import { LeaseOracle, leaseNames } from "./leaseOracle.ts";
 import { cutDirections, type LeaseOperation } from "./operation.ts";
 import { sendsSeen } from "./sendsSeen.ts";
@@ -219,16 +220,8 @@ export class LeaseClients {
   }
 
   private leave(client: LeaseClient, { client: place, polite, silent }: OperationOf<"leaseLeave">): void {
-    const { checks, world } = this.cluster;
     this.clients[place] = undefined;
-    world.trace.note(client.name, polite ? "leaves" : "vanishes");
-    checks.history.mark(polite ? "lease client left" : "lease client vanished");
-    if (polite) {
-      void client.cluster.close();
-      return;
-    }
-    client.process.kill();
-    world.network.processEnded(client.process, silent);
+    depart(this.cluster, client, "lease client", polite, silent);
   }
 
   private stall(

@@ -16,6 +16,7 @@ import { outcomeOf } from "../recording/outcomeOf.ts";
 import type { Chance } from "../world/chance.ts";
 import type { SimulatedProcess } from "../world/process.ts";
 import type { ClientCall, ClientHistory } from "./clientHistory.ts";
+import { depart } from "./departure.ts";
 import { LeaseClients } from "./leaseClients.ts";
 import { type ClientOperation, isOfLeases } from "./operation.ts";
 import { StoreOracle } from "./oracle.ts";
@@ -196,18 +197,9 @@ export class StoreWorkload implements Workload {
     isPolite: boolean = this.chance.happens(0.5),
     isSilent: boolean = this.chance.happens(0.5),
   ): void {
-    const { world, checks } = this.cluster;
     const at = this.clients.indexOf(client);
     if (at >= 0) this.clients[at] = undefined;
-    world.trace.note(client.name, isPolite ? "leaves" : "vanishes");
-    checks.history.mark(isPolite ? "client left" : "client vanished");
-    if (isPolite) {
-      void client.cluster.close();
-      return;
-    }
-    // What it had under way is never told to anybody: unknown.
-    client.process.kill();
-    world.network.processEnded(client.process, isSilent);
+    depart(this.cluster, client, "client", isPolite, isSilent);
   }
 
   /** The watches that lack something, in words: undefined where all that are open have been told everything. */
