@@ -1,5 +1,6 @@
 /** `quorate cluster`: what it starts, what it starts again, and that nothing is left of it. */
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -123,6 +124,24 @@ describe("the supervisor", () => {
     await using second = new SupervisorProcess(options);
     const endpoints = endpointsOf(await second.ready());
     expect(await quorate("get", "kept", "--endpoints", endpoints)).toMatchObject({ stdout: "yes" });
+  });
+
+  it("is seen to have ended where nobody has reaped it yet", async () => {
+    // The shell becomes a program that never asks after the child it had; only then the child is let go.
+    const heir = spawn("sh", ["-c", "exec 3<&0; cat <&3 & echo $!; exec sleep 60"], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    try {
+      const [line] = (await once(heir.stdout, "data")) as [Buffer];
+      const orphan = Number(line.toString());
+      await until("the shell is another program", () => commandLineOf(heir.pid ?? 0).startsWith("sleep"));
+      expect(isAlive(orphan)).toBe(true);
+      heir.stdin.end();
+      await until("it has ended", () => !isAlive(orphan));
+      expect(() => process.kill(orphan, 0)).not.toThrow();
+    } finally {
+      heir.kill("SIGKILL");
+    }
   });
 
   it("starts a node again that crashed, and it takes part again", async () => {

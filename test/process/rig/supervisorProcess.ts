@@ -100,12 +100,23 @@ export class SupervisorProcess implements AsyncDisposable {
   }
 }
 
+/** Not so for one that has ended and only waits to be reaped: whoever inherits an orphan may take seconds over it. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
   } catch {
     return false;
+  }
+  return stateOf(pid) !== "Z";
+}
+
+/** The kernel's letter; undefined where there is no /proc. */
+function stateOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return stat[stat.lastIndexOf(")") + 2];
+  } catch {
+    return undefined;
   }
 }
 
