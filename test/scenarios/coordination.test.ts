@@ -137,6 +137,7 @@ describe("one that waits", () => {
 });
 
 const acts: LeaseActs = {
+  renew: () => Promise.resolve(),
   release: () => Promise.resolve(),
   giveUp: () => {},
   proclaim: () => Promise.resolve(),
@@ -159,6 +160,7 @@ function heldOn(clock: Clock): HeldLease {
     session,
     allowanceMs,
     progressMs: undefined,
+    isManual: false,
     recentBootMs: () => clock.bootMs(),
   });
 }

@@ -4,15 +4,18 @@
  * What is lost stays lost: the old deadline is looked at before any answer is taken, and a late answer revives nothing.
  * From the sending of a release on, `check()` throws.
  */
-import type { Cancel, Clock } from "@quorate/raft";
+import { type Cancel, type Clock, QuorateError } from "@quorate/raft";
 import type { ClientSession, SessionMember } from "./clientSession.ts";
 import type { RequestOptions, Value } from "./cluster.ts";
 import type { Lease, LeaseCheck, LeaseStatus } from "./leaseApi.ts";
 import { LeaseLostError, type LossReason } from "./leaseLostError.ts";
-import type { SessionLease } from "./protocol/index.ts";
+import type { LeaseEnding, SessionLease } from "./protocol/index.ts";
+import { sequencerOf } from "./sequencer.ts";
 
 /** What the lease needs of the store it comes from. */
 export interface LeaseActs {
+  /** Resolves when a renewal has been answered. */
+  renew(lease: HeldLease, options: RequestOptions): Promise<void>;
   release(lease: HeldLease, options: RequestOptions): Promise<void>;
   /** It was lost while the cluster may still think that it is held. */
   giveUp(lease: HeldLease): void;
@@ -29,6 +32,8 @@ export interface HeldLeaseFacts {
   /** After its sending, a confirmed renewal is good for so long. */
   readonly allowanceMs: number;
   readonly progressMs: number | undefined;
+  /** Its holder renews it; nobody else does. */
+  readonly isManual: boolean;
   /** `bootMs` of a moment ago. Whether it is still held is asked of the clock itself. */
   readonly recentBootMs: () => number;
 }
@@ -53,7 +58,9 @@ export class HeldLease implements Lease, SessionMember {
   #deadlineMs: number | undefined;
   /** `bootMs` less `nowMs` when it was last confirmed: it grows while the machine sleeps. */
   #sleptMs: number;
-  #isEnding = false;
+  #ending: LeaseEnding = "none";
+  /** Renewals that its holder waits for. */
+  #asking = 0;
   /** It was told of once: an older set, of before its grant, does not have it. */
   #isKnown = false;
   #progressedMs: number;
@@ -137,8 +144,42 @@ export class HeldLease implements Lease, SessionMember {
     return this.#acts.lastCheckpoint(this, options);
   }
 
+  async renew(options: RequestOptions = {}): Promise<LeaseCheck> {
+    this.check();
+    this.progress();
+    this.#asking += 1;
+    try {
+      await this.#acts.renew(this, options);
+    } catch (error) {
+      throw this.#loss ?? error;
+    } finally {
+      this.#asking -= 1;
+    }
+    return this.check();
+  }
+
+  async ensure(ms: number, options: RequestOptions = {}): Promise<LeaseCheck> {
+    const { allowanceMs } = this.facts;
+    if (!(ms >= 0 && ms < allowanceMs)) {
+      throw new QuorateError(
+        "INVALID_ARGUMENT",
+        `${ms} ms cannot be made sure of: right after a renewal ${Math.floor(allowanceMs)} ms remain at most.`,
+      );
+    }
+    const before = this.check();
+    if (before.remainingMs >= ms) return before;
+    const after = this.#ending === "none" ? await this.renew(options) : before;
+    if (after.remainingMs >= ms) return after;
+    const why = this.#ending === "none" ? "a renewal took too long" : `it was ${this.#ending}`;
+    throw new QuorateError(
+      "REFUSED",
+      `The lease ${JSON.stringify(this.name)} has ${Math.floor(after.remainingMs)} ms left, not ${ms}: ${why}. ` +
+        "Do no more than fits into them.",
+    );
+  }
+
   sequencer(): string {
-    return `${this.name}:${this.term}`;
+    return sequencerOf(this.name, this.term);
   }
 
   release(options: RequestOptions = {}): Promise<void> {
@@ -172,7 +213,7 @@ export class HeldLease implements Lease, SessionMember {
   changed(lease: SessionLease | undefined): void {
     if (this.#loss !== undefined) return;
     if (lease === undefined || lease.term !== this.term) {
-      if (this.#isKnown) this.#lose("revoked");
+      if (this.#isKnown) this.#lose(this.#ending === "none" ? "revoked" : this.#ending);
       return;
     }
     this.#learn(lease);
@@ -202,7 +243,7 @@ export class HeldLease implements Lease, SessionMember {
   /** An ending, and a wish for a handover, are never taken back. */
   #learn(lease: SessionLease): void {
     this.#isKnown = true;
-    this.#isEnding ||= lease.ending !== "none";
+    if (lease.ending !== "none") this.#ending = lease.ending;
     if (lease.handover) this.#handover.abort();
   }
 
@@ -217,7 +258,7 @@ export class HeldLease implements Lease, SessionMember {
       return;
     }
     const jeopardyMs = this.#deadlineMs - allowanceMs / 2;
-    const isInJeopardy = this.#isEnding || nowMs >= jeopardyMs;
+    const isInJeopardy = this.#ending !== "none" || nowMs >= jeopardyMs;
     const wasHeld = this.#status === "held";
     this.#status = isInJeopardy ? "jeopardy" : "held";
     this.#wakeAt(isInJeopardy ? endMs : jeopardyMs);
@@ -236,8 +277,9 @@ export class HeldLease implements Lease, SessionMember {
   }
 
   #reasonAt(nowMs: number): LossReason {
+    if (this.#ending !== "none") return this.#ending;
     if (nowMs - this.#clock.nowMs() - this.#sleptMs > lateMs) return "suspended";
-    if (!this.hasProgressed) return "no-progress";
+    if (!this.hasProgressed || (this.facts.isManual && this.#asking === 0)) return "no-progress";
     return nowMs - this.#timerDueMs > lateMs ? "stalled" : "unreachable";
   }
 

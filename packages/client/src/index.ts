@@ -13,6 +13,7 @@ export type { ElectionOptions } from "./recipes/electionOptions.ts";
 export type { Lock } from "./recipes/lock.ts";
 export type { OnceOptions, OnceResult } from "./recipes/once.ts";
 export type { Work, WorkOptions } from "./recipes/workUnderLease.ts";
+export { parseSequencer, type Sequencer } from "./sequencer.ts";
 export type {
   Txn,
   TxnCompare,

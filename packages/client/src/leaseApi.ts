@@ -6,6 +6,7 @@
  * else. Whoever acts without `check()`, or on a resource that does not check the term, can act late.
  */
 import type { RequestOptions, Value } from "./cluster.ts";
+import type { Sequencer } from "./sequencer.ts";
 
 /** `held`; `jeopardy`: renewals fail, or it was asked to end, and it may be lost soon; then one of the last two. */
 export type LeaseStatus = "held" | "jeopardy" | "lost" | "released";
@@ -35,7 +36,10 @@ export interface LeaseOptions extends RequestOptions {
   readonly lockDelayMs?: number;
   /** It is renewed only as long as `progress()` was called within so long. Opens a session of its own. */
   readonly progressMs?: number;
-  /** Between renewals. Default: a quarter of the time to live. */
+  /**
+   * Between renewals. Default: a quarter of the time to live. `Infinity`: once it is held, only `renew` and `ensure`
+   * renew it.
+   */
   readonly renewEveryMs?: number;
   /** Its deadline is no later than so long after the sending of a confirmed renewal. Default: no such bound. */
   readonly renewDeadlineMs?: number;
@@ -71,7 +75,17 @@ export interface Lease extends AsyncDisposable {
   checkpoint(data: Value, options?: RequestOptions): Promise<void>;
   /** The last note that any holder left; undefined where there is none. */
   lastCheckpoint(options?: RequestOptions): Promise<unknown>;
-  /** `name:term`, for a service that can ask the cluster whether it is still so. */
+  /**
+   * Renews it now, and resolves when that is confirmed. Rejects `LeaseLostError` where it is lost, and as every request
+   * does where the cluster cannot be asked: then it may still be held. Counts as progress.
+   */
+  renew(options?: RequestOptions): Promise<LeaseCheck>;
+  /**
+   * Resolves at once where at least `ms` remain, and otherwise when it was renewed so that they do. Rejects as `renew`,
+   * and `REFUSED` where fewer remain all the same: it is about to end, or the renewal was long on its way.
+   */
+  ensure(ms: number, options?: RequestOptions): Promise<LeaseCheck>;
+  /** `name:exclusive:term`, for a service that asks the cluster whether it is still so (`cluster.lease.verify`). */
   sequencer(): string;
   /** `check()` throws from now on. Resolves when the cluster has it back. Idempotent. */
   release(options?: RequestOptions): Promise<void>;
@@ -115,6 +129,12 @@ export interface LeaseStore {
   /** Linearizable, as are all reads here. */
   get(name: string, options?: RequestOptions): Promise<LeaseInfo>;
   list(options?: LeaseListOptions): Promise<readonly LeaseInfo[]>;
+  /**
+   * For a service that was sent a `lease.sequencer()`: resolves where that lease is held under that term now, and
+   * rejects `StaleTermError` where it is not, `INVALID_ARGUMENT` where it is no sequencer. It may be lost right after:
+   * give what it gives to a write as its `fence`, or remember the highest term.
+   */
+  verify(sequencer: string, options?: RequestOptions): Promise<Sequencer>;
   /** What there is of it now, and each change that is seen from then on; fast ones are skipped. Ends with `signal`. */
   watch(name: string, options?: { readonly signal?: AbortSignal }): AsyncIterable<LeaseInfo>;
   /** For administrators. False where nobody held it. */

@@ -15,7 +15,7 @@ export type LossReason =
   | "suspended"
   /** This process stood still, or was kept busy, for too long. */
   | "stalled"
-  /** Its work reported no progress. */
+  /** Its work reported no progress, or was to renew it itself and did not. */
   | "no-progress";
 
 /**
@@ -47,5 +47,5 @@ const words: Readonly<Record<LossReason, string>> = {
   unreachable: "no renewal was confirmed in time",
   suspended: "this machine slept past its deadline",
   stalled: "this process stood still past its deadline",
-  "no-progress": "its work reported no progress",
+  "no-progress": "its work reported no progress, or did not renew it",
 };

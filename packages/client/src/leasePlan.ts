@@ -23,6 +23,8 @@ export interface AcquirePlan {
   readonly ttlMs: number;
   readonly renewEveryMs: number;
   readonly progressMs: number | undefined;
+  /** Once it is held, its holder renews it. */
+  readonly isManual: boolean;
   /** The lease has a session to itself. */
   readonly ownsSession: boolean;
 }
@@ -44,14 +46,16 @@ export function planOf(
     throw invalid(`ttlMs is ${ttlMs}; it has to be an integer from 1 to ${maxSessionTtlMs} ms.`);
   }
   if (progressMs !== undefined) requireNumber("progressMs", progressMs, 1, maxSessionTtlMs);
-  requireNumber("renewEveryMs", renewEveryMs, 1, 0.9 * ttlMs);
+  const isManual = renewEveryMs === Number.POSITIVE_INFINITY;
+  if (!isManual) requireNumber("renewEveryMs", renewEveryMs, 1, 0.9 * ttlMs);
   return {
     shownNames,
     names,
     command: commandOf(names, options, wait),
     ttlMs,
-    renewEveryMs,
+    renewEveryMs: isManual ? ttlMs / 4 : renewEveryMs,
     progressMs,
+    isManual,
     ownsSession:
       ttlMs !== sessionTtlMs || progressMs !== undefined || lockDelayMs > 0 || renewEveryMs !== ttlMs / 4,
   };

@@ -3,6 +3,7 @@ import { QuorateError } from "@quorate/raft";
 import { backoffMs } from "./backoff.ts";
 import { type Answer, type CallPolicy, senseless } from "./caller.ts";
 import type { KeyValueStore, RequestOptions } from "./cluster.ts";
+import { StaleTermError } from "./fencing/staleTermError.ts";
 import type { HeldLease, LeaseActs } from "./heldLease.ts";
 import { type AskPorts, patienceOptions } from "./kv.ts";
 import type { BreakOptions, LeaseInfo, LeaseListOptions, LeaseStore } from "./leaseApi.ts";
@@ -21,6 +22,7 @@ import {
   textOfByteString,
 } from "./protocol/index.ts";
 import type { Router } from "./router.ts";
+import { parseSequencer, type Sequencer } from "./sequencer.ts";
 import type { Session } from "./session.ts";
 import { decodeValue, keyBytes } from "./values.ts";
 import { unexpected, type Writer } from "./writer.ts";
@@ -58,6 +60,7 @@ export function leaseStore(ports: LeaseStorePorts): LeaseStore {
     tryAcquire: async (names, options = {}) => able().acquire(names, options, false),
     get: async (name, options = {}) => infoOf(await read(ports, name, options)),
     list: async (options = {}) => list(ports, options),
+    verify: async (sequencer, options = {}) => verify(ports, sequencer, options),
     watch: (name, options = {}) => watch(ports, name, options.signal),
     break: async (name, options = {}) => breakLease(ports, name, options),
     requestHandover: async (name, options = {}) =>
@@ -67,6 +70,7 @@ export function leaseStore(ports: LeaseStorePorts): LeaseStore {
 
 function actsOf(ports: LeaseStorePorts): LeaseActs {
   return {
+    renew: async (lease, options) => renew(ports, lease, options),
     release: async (lease, options) => release(ports, lease, options),
     giveUp: (lease) => giveUp(ports, lease),
     async proclaim(lease, data, options) {
@@ -83,6 +87,13 @@ function actsOf(ports: LeaseStorePorts): LeaseActs {
     lastCheckpoint: async (lease, options) =>
       (await ports.kv.get(checkpointPrefix + lease.name, options))?.value,
   };
+}
+
+/** Waits no longer than it can be held. */
+async function renew(ports: LeaseStorePorts, lease: HeldLease, options: RequestOptions): Promise<void> {
+  const signal =
+    options.signal === undefined ? lease.signal : AbortSignal.any([options.signal, lease.signal]);
+  await run(ports, { ...options, signal }, (patience) => lease.facts.session.refresh(patience));
 }
 
 /** In the background, too, where the patience of whoever waits for it ends first. */
@@ -118,6 +129,19 @@ function leaseAt(lease: HeldLease): { readonly name: string; readonly term: numb
 async function read(ports: LeaseStorePorts, name: string, options: RequestOptions): Promise<LeaseReport> {
   const body: RequestBody = { kind: "getLease", name: leaseName(name), consistency: "linearizable" };
   return reportIn(await ask(ports, body, options));
+}
+
+/** Decided as a fenced write is: a grant counts that its holder knows of, also where it is about to end. */
+async function verify(
+  ports: LeaseStorePorts,
+  sequencer: string,
+  options: RequestOptions,
+): Promise<Sequencer> {
+  const asked = parseSequencer(sequencer);
+  const { state, session, term } = await read(ports, asked.name, options);
+  if (term === asked.term && (state === "held" || state === "ending")) return asked;
+  const why = session === 0 ? "nobody holds it now" : `it is held under term ${term} now`;
+  throw new StaleTermError(asked.name, asked.term, session === 0 ? 0 : term, why);
 }
 
 async function list(ports: LeaseStorePorts, options: LeaseListOptions): Promise<readonly LeaseInfo[]> {

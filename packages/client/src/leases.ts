@@ -79,7 +79,7 @@ export class LeaseAcquirer {
       {
         ttlMs: plan.ttlMs,
         renewEveryMs: plan.renewEveryMs,
-        mayRenew: () => lease?.hasProgressed ?? true,
+        mayRenew: () => lease === undefined || (lease.hasProgressed && !plan.isManual),
       },
       patience,
     );
@@ -121,6 +121,7 @@ export class LeaseAcquirer {
         session,
         allowanceMs: allowance,
         progressMs: plan.progressMs,
+        isManual: plan.isManual,
         recentBootMs: () => this.#ports.router.recentBootMs(),
       });
       session.join(sequence, lease);

@@ -17,6 +17,7 @@ export interface HolderOptions {
 }
 
 const acts: LeaseActs = {
+  renew: () => Promise.resolve(),
   release: () => Promise.resolve(),
   giveUp: () => {},
   proclaim: () => Promise.resolve(),
@@ -76,7 +77,7 @@ export class Holder {
 
   #held(base: number): { lease: HeldLease; clock: SetClock } {
     const clock = setClock(this.#localMs(Math.max(0, base)));
-    const facts = { names: [name], term: 1, sequence: 1, session, progressMs: undefined };
+    const facts = { names: [name], term: 1, sequence: 1, session, progressMs: undefined, isManual: false };
     const lease = new this.#subject.client.HeldLease(clock, acts, {
       ...facts,
       allowanceMs: this.#allowanceMs,

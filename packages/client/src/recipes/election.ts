@@ -25,6 +25,8 @@ export interface LeadOptions extends WorkOptions {
 
 export interface Election {
   readonly name: string;
+  /** Whether this candidate leads now, by its own deadline, as `lease.check()` decides it. */
+  readonly isLeading: boolean;
   /**
    * Campaigns, runs `work` as the leader, gives up the role when it has settled, and gives what it gives. After a loss
    * it waits for the work to settle and campaigns again. The work is to call `lease.check()` before each effect.
@@ -56,12 +58,15 @@ export function createElection(cluster: ElectionCluster, name: string, options: 
 
   const election: Election = {
     name,
+    get isLeading() {
+      return current !== undefined && current.remainingMs() > 0;
+    },
     campaign,
     lead: (work, leadOptions = {}) => lead(cluster, election, work, leadOptions),
     leader: async (request) => leaderIn(await cluster.lease.get(name, request)),
     observe: (observeOptions) => observe(cluster, name, observeOptions?.signal),
     async proclaim(data, request) {
-      if (current === undefined || current.remainingMs() === 0) throw notLeading(name);
+      if (current === undefined || !election.isLeading) throw notLeading(name);
       await current.proclaim(data, request);
     },
     async resign(request) {
