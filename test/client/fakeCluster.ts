@@ -20,6 +20,7 @@ import {
   leaseSetOf,
   listLeases,
   listPairs,
+  pastGrantsOf,
   revision,
   type StoreState,
 } from "@quorate/kv/machine";
@@ -194,6 +195,13 @@ export class FakeCluster {
       case "getLease":
       case "awaitLease":
         return { kind: "lease", lease: getLease(this.store, body.name), revision: revision(this.store) };
+      case "leaseHistory":
+        return {
+          kind: "leaseHistory",
+          lease: getLease(this.store, body.name),
+          past: pastGrantsOf(this.store, body.name),
+          revision: revision(this.store),
+        };
       case "listLeases":
         return {
           kind: "leases",

@@ -1,5 +1,14 @@
 /** Leases of the machine against a model of them, and what must hold of them whatever is asked. */
-import { applyAndTell, createStore, getLease, hashState, leaseSetOf, sessions } from "@quorate/kv/machine";
+import { maxPastGrantsOfName } from "@quorate/client/protocol";
+import {
+  applyAndTell,
+  createStore,
+  getLease,
+  hashState,
+  leaseSetOf,
+  pastGrantsOf,
+  sessions,
+} from "@quorate/kv/machine";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { leaseHistories } from "./leaseHistories.ts";
@@ -10,6 +19,7 @@ const names = ["x", "y"];
 describe("leases", () => {
   it("are granted, queued, claimed, passed on and ended as the model says, by any commands", () => {
     const kinds = new Map<string, number>();
+    const ends = new Set<unknown>();
     fc.assert(
       fc.property(leaseHistories, ({ proposals, entries }) => {
         const state = createStore();
@@ -25,6 +35,14 @@ describe("leases", () => {
           expect(state.revision).toBe(model.revision);
           for (const name of names) {
             const holder = model.holder(name);
+            const past = pastGrantsOf(state, name).map((one) => [
+              one.session,
+              one.term,
+              one.end,
+              one.toRevision,
+            ]);
+            expect(past).toEqual((model.past.get(name) ?? []).slice(-maxPastGrantsOfName));
+            for (const [, , end] of past) ends.add(end);
             expect(getLease(state, name)).toMatchObject({
               session: holder?.session ?? 0,
               waiting: model.waiting(name).length,
@@ -57,6 +75,7 @@ describe("leases", () => {
       expect(kinds.get(`${kind} leaseDone`)).toBeGreaterThan(0);
       expect(kinds.get(`${kind} leaseNotHeld`)).toBeGreaterThan(0);
     }
+    for (const end of ["released", "closed", "expired", "forced"]) expect(ends).toContain(end);
     expect(kinds.get("put staleFence")).toBeGreaterThan(0);
     expect(kinds.get("put put")).toBeGreaterThan(0);
     expect(kinds.get("closeSession refused")).toBeGreaterThan(0);

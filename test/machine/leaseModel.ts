@@ -32,6 +32,8 @@ export class LeaseModel {
   bids: Bid[] = [];
   readonly delayed: Map<string, number> = new Map();
   readonly lastTerms: Map<string, number> = new Map();
+  /** By name: session, term, end and revision of grants that are over. */
+  readonly past: Map<string, readonly (readonly [number, number, string, number])[]> = new Map();
   readonly sessions: Map<number, ModelSession> = new Map();
   readonly attached: Map<string, number> = new Map();
   readonly keys: Map<string, number> = new Map();
@@ -99,7 +101,7 @@ export class LeaseModel {
         const isOwn = sender?.session === command.session;
         const has = this.bids.some(({ session }) => session === command.session);
         if (!isOwn && has) return { kind: "refused", reason: "" };
-        return { kind: "sessionClosed", existed: this.#end([command.session], false) };
+        return { kind: "sessionClosed", existed: this.#end([command.session], "closed") };
       }
       case "expireSessions":
         if (command.office === entry.term) {
@@ -108,7 +110,7 @@ export class LeaseModel {
           );
           this.#end(
             silent.map(({ session }) => session),
-            true,
+            "expired",
           );
         }
         return { kind: "nothing" };
@@ -184,7 +186,10 @@ export class LeaseModel {
         if (command.sequence >= session.ackedBelow && !session.answers.has(command.sequence)) {
           session.answers.set(command.sequence, { kind: "acquireCancelled" });
         }
-        this.#remove((bid) => bid.session === sender?.session && bid.sequence === command.sequence, false);
+        this.#remove(
+          (bid) => bid.session === sender?.session && bid.sequence === command.sequence,
+          "cancelled",
+        );
         return { kind: "acquireCancelled" };
       }
       case "claimLease":
@@ -195,7 +200,7 @@ export class LeaseModel {
           return { kind: "leaseNotHeld", term: holder?.term ?? 0 };
         }
         if (command.kind === "claimLease") holder.claimed = true;
-        if (command.kind === "releaseLease") this.#remove((bid) => bid === holder, false);
+        if (command.kind === "releaseLease") this.#remove((bid) => bid === holder, "released");
         return { kind: "leaseDone", term: command.lease.term };
       }
       case "breakLease":
@@ -221,7 +226,7 @@ export class LeaseModel {
       if (!this.delayed.delete(name)) return { kind: "leaseNotHeld", term: 0 };
       return { kind: "leaseDone", term: this.lastTerms.get(name) as number };
     }
-    if (force || !holder.claimed) this.#remove((bid) => bid === holder, false);
+    if (force || !holder.claimed) this.#remove((bid) => bid === holder, "forced");
     else if (afterMs === 0) holder.ending = true;
     else if (!holder.ending) {
       holder.breaking = true;
@@ -237,12 +242,12 @@ export class LeaseModel {
       return;
     }
     if (holder?.term !== term) return;
-    if (what === "passOn" && !holder.claimed) this.#remove((bid) => bid === holder, false);
+    if (what === "passOn" && !holder.claimed) this.#remove((bid) => bid === holder, "unclaimed");
     if (what === "revoke" && holder.breaking) holder.ending = true;
-    if (what === "finish" && holder.ending) this.#remove((bid) => bid === holder, true);
+    if (what === "finish" && holder.ending) this.#remove((bid) => bid === holder, "revoked");
   }
 
-  #end(ids: readonly number[], unclean: boolean): boolean {
+  #end(ids: readonly number[], end: string): boolean {
     let existed = false;
     for (const id of ids) {
       existed = this.sessions.delete(id) || existed;
@@ -253,12 +258,17 @@ export class LeaseModel {
         this.#raise();
       }
     }
-    this.#remove((bid) => ids.includes(bid.session), unclean);
+    this.#remove((bid) => ids.includes(bid.session), end);
     return existed;
   }
 
-  #remove(isGone: (bid: Bid) => boolean, unclean: boolean): void {
+  #remove(isGone: (bid: Bid) => boolean, end: string): void {
+    const unclean = end === "expired" || end === "revoked";
     for (const bid of this.bids.filter(isGone)) {
+      for (const name of bid.term === 0 ? [] : bid.names) {
+        const past = this.past.get(name) ?? [];
+        this.past.set(name, [...past, [bid.session, bid.term, end, this.revision]]);
+      }
       if (!unclean || bid.term === 0 || bid.lockDelayMs === 0) continue;
       for (const name of bid.names) this.delayed.set(name, bid.lockDelayMs);
     }

@@ -175,13 +175,21 @@ describe("quorate lease", () => {
     expect(name).toBe("shown");
     const shown = quorate("lease", "show", "shown", "--json");
     expect(await within("the end", shown.ended), shown.out()).toBe(0);
-    expect(JSON.parse(shown.out())).toMatchObject({ name: "shown", state: "held", term });
+    expect(JSON.parse(shown.out())).toMatchObject({
+      name: "shown",
+      state: "held",
+      term,
+      history: [{ term, end: null, toRevision: null }],
+    });
     const listed = quorate("lease", "list", "sho");
     expect(await within("the end", listed.ended), listed.out()).toBe(0);
     expect(listed.out()).toMatch(new RegExp(`^shown +held +${term} `, "m"));
     holding.child.stdin?.end();
     expect(await within("the end", holding.ended), holding.out()).toBe(0);
     expect((await contender.lease.get("shown")).state).toBe("free");
+    const after = quorate("lease", "show", "shown");
+    expect(await within("the end", after.ended), after.out()).toBe(0);
+    expect(after.out()).toMatch(new RegExp(`^${term} +\\d+ .* (released|closed)$`, "m"));
   });
 
   it("says with code 5 that there is nobody to break or to ask", async () => {

@@ -10,10 +10,8 @@ import type {
   LeaderCommand,
   LeaseAt,
   LeaseCommand,
-  LeaseReport,
   LeaseRequest,
   LeaseResult,
-  LeaseSet,
   MembershipChange,
   MembershipReport,
   Origin,
@@ -26,6 +24,7 @@ import type {
   StoredPair,
 } from "@quorate/client/protocol";
 import fc from "fast-check";
+import { leasesAsRead } from "./leaseArbitraries.ts";
 import { storeCommands, storeRequests, storeResponses, storeResults } from "./storeArbitraries.ts";
 
 const byteChar: fc.Arbitrary<string> = fc
@@ -184,7 +183,11 @@ const leaseRequests: fc.Arbitrary<LeaseRequest> = fc.oneof(
     session: counts,
     version: naturals,
   }),
-  fc.record({ kind: fc.constant("getLease" as const), name: names, consistency: consistencies }),
+  fc.record({
+    kind: fc.constantFrom("getLease" as const, "leaseHistory" as const),
+    name: names,
+    consistency: consistencies,
+  }),
   fc.record({ kind: fc.constant("awaitLease" as const), name: names, changed: naturals }),
   fc.record({
     kind: fc.constant("listLeases" as const),
@@ -277,39 +280,7 @@ export const results: fc.Arbitrary<CommandResult> = fc.oneof(
   }),
 );
 
-const leaseReports: fc.Arbitrary<LeaseReport> = fc.record({
-  name: names,
-  state: fc.constantFrom(
-    "free" as const,
-    "granted" as const,
-    "held" as const,
-    "ending" as const,
-    "delayed" as const,
-  ),
-  term: naturals,
-  transitions: naturals,
-  changed: naturals,
-  session: naturals,
-  holder: byteStrings(0, 12),
-  data: values,
-  format: formats,
-  handover: fc.boolean(),
-  waiting: naturals,
-});
-
-const leaseSets: fc.Arbitrary<LeaseSet> = fc.record({
-  version: naturals,
-  leases: fc.array(
-    fc.record({
-      sequence: counts,
-      term: naturals,
-      claimed: fc.boolean(),
-      ending: fc.constantFrom("none" as const, "revoked" as const),
-      handover: fc.boolean(),
-    }),
-    { maxLength: 4 },
-  ),
-});
+const { leaseReports, pastGrants, leaseSets } = leasesAsRead(basics);
 
 const failures: fc.Arbitrary<Failure> = fc.record({
   code: fc.string(),
@@ -357,6 +328,12 @@ const responseBodies: fc.Arbitrary<ResponseBody> = fc.oneof(
     set: fc.option(leaseSets, { nil: undefined }),
   }),
   fc.record({ kind: fc.constant("lease" as const), lease: leaseReports, revision: naturals }),
+  fc.record({
+    kind: fc.constant("leaseHistory" as const),
+    lease: leaseReports,
+    past: fc.array(pastGrants, { maxLength: 3 }),
+    revision: naturals,
+  }),
   fc.record({
     kind: fc.constant("leases" as const),
     leases: fc.array(leaseReports, { maxLength: 3 }),

@@ -33,9 +33,13 @@ describe("a lease", () => {
     await world.run(700);
     const atMs = world.nowMs;
     world.kill(a);
-    await world.outcome(next);
+    const { term } = await world.outcome(next);
     expect(world.nowMs - atMs).toBeLessThan(ttlMs + 150);
     expect(world.overlaps).toEqual([]);
+    expect(await world.outcome(b.cluster.lease.history("x"))).toMatchObject([
+      { term: 1, end: "expired" },
+      { term, end: null, toRevision: null },
+    ]);
   });
 
   it("is not waited for by who asks with `tryAcquire`, or takes its place back", async () => {

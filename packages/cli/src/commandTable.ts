@@ -307,7 +307,7 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
     options: ["ttl", "try", "wait", "after", "force", "limit", ...connection],
     notes:
       "acquire NAME prints the term, and holds the lease until it is interrupted or its standard input ends; release NAME\n" +
-      "asks the holder to finish; show NAME; list [PREFIX]; break NAME takes it from the holder, after --after TIME.\n" +
+      "asks the holder to finish; show NAME and who held it before; list [PREFIX]; break NAME takes it from the holder, after --after TIME.\n" +
       "--force grants it to the next one at once, though the holder may not know: only fencing protects then.",
   },
   sim: {

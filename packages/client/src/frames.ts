@@ -63,6 +63,7 @@ export function requestBytes(body: RequestBody): number {
     case "unwatch":
       return overheadBytes;
     case "getLease":
+    case "leaseHistory":
     case "awaitLease":
       return overheadBytes + body.name.length;
     case "listLeases":
@@ -97,6 +98,8 @@ export function responseBytes(body: ResponseBody): number {
       return overheadBytes + overheadBytes * (body.set?.leases.length ?? 0);
     case "lease":
       return overheadBytes + leaseBytes(body.lease);
+    case "leaseHistory":
+      return overheadBytes * (1 + 2 * body.past.length) + leaseBytes(body.lease);
     case "leases": {
       let bytes = overheadBytes;
       for (const lease of body.leases) bytes += leaseBytes(lease);

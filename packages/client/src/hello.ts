@@ -28,6 +28,7 @@ const sinceVersion3: ReadonlySet<RequestBody["kind"]> = new Set([
   "getLease",
   "awaitLease",
   "listLeases",
+  "leaseHistory",
   "watch",
   "watchCredit",
   "unwatch",

@@ -7,7 +7,7 @@ export { StaleTermError } from "./fencing/staleTermError.ts";
 export { CompactedError, OverflowError } from "./historyErrors.ts";
 export type * from "./leaseApi.ts";
 export { LeaseLostError, type LossReason } from "./leaseLostError.ts";
-export type { CompareOperator, Format, StoreLimits } from "./protocol/index.ts";
+export type { CompareOperator, Format, GrantEnd, StoreLimits } from "./protocol/index.ts";
 export type { Election, Leader, LeadOptions } from "./recipes/election.ts";
 export type { ElectionOptions } from "./recipes/electionOptions.ts";
 export type { Lock } from "./recipes/lock.ts";

@@ -6,6 +6,7 @@
  * else. Whoever acts without `check()`, or on a resource that does not check the term, can act late.
  */
 import type { RequestOptions, Value } from "./cluster.ts";
+import type { GrantEnd } from "./protocol/index.ts";
 import type { Sequencer } from "./sequencer.ts";
 
 /** `held`; `jeopardy`: renewals fail, or it was asked to end, and it may be lost soon; then one of the last two. */
@@ -107,6 +108,22 @@ export interface LeaseInfo {
   readonly waiting: number;
 }
 
+/** One grant of a lease. */
+export interface LeaseTenure {
+  /** The store's revision at which it was granted, too. */
+  readonly term: number;
+  readonly holder: string;
+  readonly session: number;
+  /** The store's revision when it ended; null where it is in force. */
+  readonly toRevision: number | null;
+  /**
+   * How it ended; null where it is in force. `released`, `closed` and `cancelled` by its own process; `expired`: the
+   * cluster had not heard of it for its time to live; `revoked`: broken, and over when its holder could not believe in
+   * it any more; `forced`: by a break, at once; `unclaimed`: its holder never learnt of it.
+   */
+  readonly end: GrantEnd | null;
+}
+
 export interface BreakOptions extends RequestOptions {
   /** How long its holder may go on, after it was asked. Default 0: it is told at its next renewal that it is over. */
   readonly afterMs?: number;
@@ -135,6 +152,11 @@ export interface LeaseStore {
    * give what it gives to a write as its `fence`, or remember the highest term.
    */
   verify(sequencer: string, options?: RequestOptions): Promise<Sequencer>;
+  /**
+   * Who held it, by which term, and how that ended: the oldest first, the grant in force as the last one. A name
+   * remembers its last 16 grants that are over.
+   */
+  history(name: string, options?: RequestOptions): Promise<readonly LeaseTenure[]>;
   /** What there is of it now, and each change that is seen from then on; fast ones are skipped. Ends with `signal`. */
   watch(name: string, options?: { readonly signal?: AbortSignal }): AsyncIterable<LeaseInfo>;
   /** For administrators. False where nobody held it. */

@@ -6,7 +6,7 @@ import type { KeyValueStore, RequestOptions } from "./cluster.ts";
 import { StaleTermError } from "./fencing/staleTermError.ts";
 import type { HeldLease, LeaseActs } from "./heldLease.ts";
 import { type AskPorts, patienceOptions } from "./kv.ts";
-import type { BreakOptions, LeaseInfo, LeaseListOptions, LeaseStore } from "./leaseApi.ts";
+import type { BreakOptions, LeaseInfo, LeaseListOptions, LeaseStore, LeaseTenure } from "./leaseApi.ts";
 import { LeaseLostError } from "./leaseLostError.ts";
 import { leaseData, leaseName } from "./leasePlan.ts";
 import { LeaseAcquirer } from "./leases.ts";
@@ -61,6 +61,7 @@ export function leaseStore(ports: LeaseStorePorts): LeaseStore {
     get: async (name, options = {}) => infoOf(await read(ports, name, options)),
     list: async (options = {}) => list(ports, options),
     verify: async (sequencer, options = {}) => verify(ports, sequencer, options),
+    history: async (name, options = {}) => history(ports, name, options),
     watch: (name, options = {}) => watch(ports, name, options.signal),
     break: async (name, options = {}) => breakLease(ports, name, options),
     requestHandover: async (name, options = {}) =>
@@ -156,6 +157,20 @@ async function list(ports: LeaseStorePorts, options: LeaseListOptions): Promise<
   const answer = await ask(ports, { kind: "listLeases", range, limit, consistency: "linearizable" }, options);
   if (answer.kind !== "leases") throw senseless("a read", answer, "none");
   return answer.leases.map(infoOf);
+}
+
+async function history(
+  ports: LeaseStorePorts,
+  name: string,
+  options: RequestOptions,
+): Promise<readonly LeaseTenure[]> {
+  const body: RequestBody = { kind: "leaseHistory", name: leaseName(name), consistency: "linearizable" };
+  const answer = await ask(ports, body, options);
+  if (answer.kind !== "leaseHistory") throw senseless("a read", answer, "none");
+  const past = answer.past.map((grant) => ({ ...grant, holder: textOfByteString(grant.holder) }));
+  const { session, term, holder } = answer.lease;
+  if (session === 0) return past;
+  return [...past, { term, session, holder: textOfByteString(holder), toRevision: null, end: null }];
 }
 
 async function* watch(

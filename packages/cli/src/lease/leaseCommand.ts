@@ -1,5 +1,5 @@
 /** `quorate lease ACTION`: looks at leases, holds one, ends one. */
-import type { Cluster, LeaseInfo } from "@quorate/client";
+import type { Cluster, LeaseInfo, LeaseTenure } from "@quorate/client";
 import type { GivenOptions } from "../arguments.ts";
 import { connectionOptions, withCluster } from "../commands/clusterConnection.ts";
 import { CommandFailure, exitCodes } from "../exitCodes.ts";
@@ -81,7 +81,10 @@ function nobodyHolds(name: string): CommandFailure {
 
 async function show(cluster: Cluster, name: string, options: GivenOptions): Promise<number> {
   const info = await cluster.lease.get(name);
-  process.stdout.write(options.json ? `${JSON.stringify(info)}\n` : `${leaseLines([info]).join("\n")}\n`);
+  const history = await cluster.lease.history(name);
+  const lines =
+    history.length === 0 ? leaseLines([info]) : [...leaseLines([info]), "", ...historyLines(history)];
+  process.stdout.write(options.json ? `${JSON.stringify({ ...info, history })}\n` : `${lines.join("\n")}\n`);
   return exitCodes.done;
 }
 
@@ -91,6 +94,18 @@ async function list(cluster: Cluster, prefix: string, options: GivenOptions): Pr
   if (options.json) for (const info of found) process.stdout.write(`${JSON.stringify(info)}\n`);
   else process.stdout.write(`${leaseLines(found).join("\n")}\n`);
   return exitCodes.done;
+}
+
+/** The oldest first. */
+function historyLines(history: readonly LeaseTenure[]): readonly string[] {
+  const rows = history.map(({ term, toRevision, holder, session, end }) => [
+    String(term),
+    toRevision === null ? "-" : String(toRevision),
+    holder === "" ? "-" : holder,
+    String(session),
+    end ?? "in force",
+  ]);
+  return textTable(["TERM", "UNTIL REVISION", "HOLDER", "SESSION", "END"], rows);
 }
 
 export function leaseLines(leases: readonly LeaseInfo[]): readonly string[] {

@@ -1,6 +1,6 @@
 /** Leases as they are read, as positional arrays, checked field by field (requestCodec.ts). */
 import type { Format } from "./commands.ts";
-import type { LeaseEnding, LeaseReport, LeaseSet, SessionLease } from "./leases.ts";
+import type { GrantEnd, LeaseEnding, LeaseReport, LeaseSet, PastGrant, SessionLease } from "./leases.ts";
 import { maxAcquisitionsOfSession, maxHolderBytes, maxLeaseDataBytes, maxLeaseNameBytes } from "./limits.ts";
 import {
   copyOf,
@@ -16,6 +16,16 @@ import {
 /** By their numbers on the wire: only ever add at the end. */
 const states: readonly LeaseReport["state"][] = ["free", "granted", "held", "ending", "delayed"];
 const endings: readonly LeaseEnding[] = ["none", "revoked"];
+/** In snapshots, too. */
+export const grantEnds: readonly GrantEnd[] = [
+  "released",
+  "cancelled",
+  "closed",
+  "expired",
+  "revoked",
+  "forced",
+  "unclaimed",
+];
 const formats: readonly Format[] = ["bytes", "text", "json"];
 
 export function reportToWire(report: LeaseReport): unknown[] {
@@ -45,6 +55,20 @@ export function reportFromWire(value: unknown): LeaseReport | undefined {
   if (!isByteText(holder, maxHolderBytes) || !isBytes(data, maxLeaseDataBytes)) return undefined;
   const grant = { session, holder, data: copyOf(data), format, handover };
   return { name, state, term, transitions, changed, ...grant, waiting };
+}
+
+export function pastGrantToWire({ term, session, holder, toRevision, end }: PastGrant): unknown[] {
+  return [term, session, holder, toRevision, grantEnds.indexOf(end)];
+}
+
+export function pastGrantFromWire(value: unknown): PastGrant | undefined {
+  if (!isTuple(value, 5)) return undefined;
+  const [term, session, holder, toRevision] = value;
+  const end = wordAt(grantEnds, value[4]);
+  if (!isInteger(term, 1) || !isInteger(session, 1) || !isByteText(holder, maxHolderBytes)) return undefined;
+  return isInteger(toRevision, term) && end !== undefined
+    ? { term, session, holder, toRevision, end }
+    : undefined;
 }
 
 /** `null`: the asker has it already. */

@@ -29,6 +29,34 @@ export interface LeaseReport {
   readonly waiting: number;
 }
 
+/** How a grant came to its end. */
+export type GrantEnd =
+  /** Its holder gave it back. */
+  | "released"
+  /** Its acquire was taken back by whoever had asked for it. */
+  | "cancelled"
+  /** Its session was closed by its own process. */
+  | "closed"
+  /** Its session was silent for its time to live. */
+  | "expired"
+  /** It was broken, and ended when its holder could not believe in it any more. */
+  | "revoked"
+  /** A break ended it at once: with `force`, or before it was claimed. */
+  | "forced"
+  /** It was granted to a waiter that did not claim it in time. */
+  | "unclaimed";
+
+/** A grant that is over. */
+export interface PastGrant {
+  /** The revision that it was granted at, too. */
+  readonly term: number;
+  readonly session: number;
+  readonly holder: ByteString;
+  /** The store's when it ended. */
+  readonly toRevision: number;
+  readonly end: GrantEnd;
+}
+
 /** What a session has by one of its acquires. */
 export interface SessionLease {
   /** Of the acquire. */

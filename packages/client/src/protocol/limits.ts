@@ -53,6 +53,10 @@ export const maxSessions = 100_000;
 export const maxLeases = 200_000;
 /** Leases that nobody holds or waits for: above this, those are forgotten that have been so for the longest. */
 export const maxIdleLeases = 10_000;
+/** Past grants that a name remembers. */
+export const maxPastGrantsOfName = 16;
+/** Past grants that all names remember: above this, a name remembers only its last one. */
+export const maxPastGrants = 65_536;
 /** Names in one acquire. */
 export const maxNamesAtOnce = 32;
 /** Places in the queue of one name. */

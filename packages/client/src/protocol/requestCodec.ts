@@ -56,6 +56,7 @@ const bodyKinds = [
   "unwatch",
   "takeSnapshot",
   "snapshotPart",
+  "leaseHistory",
 ] as const;
 const consistencies: readonly Consistency[] = ["linearizable", "local"];
 
@@ -103,6 +104,7 @@ export function requestToWire(request: Request): unknown[] {
     case "awaitSession":
       return [id, timeoutMs, kind, body.session, body.version];
     case "getLease":
+    case "leaseHistory":
       return [id, timeoutMs, kind, body.name, consistencies.indexOf(body.consistency)];
     case "awaitLease":
       return [id, timeoutMs, kind, body.name, body.changed];
@@ -198,7 +200,8 @@ function leaseRequestFromWire(
     case "awaitSession":
       if (!isTuple(fields, 5) || !isInteger(first, 1) || !isInteger(second, 0)) return undefined;
       return { kind, session: first, version: second };
-    case "getLease": {
+    case "getLease":
+    case "leaseHistory": {
       const consistency = wordAt(consistencies, second);
       if (!isTuple(fields, 5) || !isLeaseName(first) || consistency === undefined) return undefined;
       return { kind, name: first, consistency };

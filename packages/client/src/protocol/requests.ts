@@ -2,7 +2,7 @@
  * What a client asks and what a server answers. Sent as positional arrays (requestCodec.ts), many in one frame.
  */
 import type { ByteString, CommandResult, Format } from "./commands.ts";
-import type { LeaseReport, LeaseSet } from "./leases.ts";
+import type { LeaseReport, LeaseSet, PastGrant } from "./leases.ts";
 import type { WatchedChange, WatchRequest } from "./watches.ts";
 
 export type Consistency = "linearizable" | "local";
@@ -90,6 +90,8 @@ export type LeaseRequest =
    */
   | { readonly kind: "awaitSession"; readonly session: number; readonly version: number }
   | { readonly kind: "getLease"; readonly name: ByteString; readonly consistency: Consistency }
+  /** The lease as it is, and its past grants that are remembered. */
+  | { readonly kind: "leaseHistory"; readonly name: ByteString; readonly consistency: Consistency }
   /** Answered when anything of the lease is not as of `changed`; otherwise as `awaitSession`. */
   | { readonly kind: "awaitLease"; readonly name: ByteString; readonly changed: number }
   | {
@@ -217,6 +219,13 @@ export type ResponseBody =
   /** `set` is left out where the asker has it already. */
   | { readonly kind: "sessionState"; readonly alive: boolean; readonly set: LeaseSet | undefined }
   | { readonly kind: "lease"; readonly lease: LeaseReport; readonly revision: number }
+  /** The oldest first. */
+  | {
+      readonly kind: "leaseHistory";
+      readonly lease: LeaseReport;
+      readonly past: readonly PastGrant[];
+      readonly revision: number;
+    }
   | {
       readonly kind: "leases";
       readonly leases: readonly LeaseReport[];

@@ -4,7 +4,14 @@
  * Checked field by field like requests (requestCodec.ts). Texts and lists that could be longer than the client takes
  * are cut by the sender, so that a long complaint never makes a whole frame unreadable.
  */
-import { leaseSetFromWire, leaseSetToWire, reportFromWire, reportToWire } from "./leaseCodec.ts";
+import {
+  leaseSetFromWire,
+  leaseSetToWire,
+  pastGrantFromWire,
+  pastGrantToWire,
+  reportFromWire,
+  reportToWire,
+} from "./leaseCodec.ts";
 import {
   maxCodeChars,
   maxComplaints,
@@ -12,6 +19,7 @@ import {
   maxIdChars,
   maxListLimit,
   maxMessageChars,
+  maxPastGrantsOfName,
   maxReportedMembers,
 } from "./limits.ts";
 import { membershipFromWire, membershipToWire } from "./membershipCodec.ts";
@@ -43,6 +51,7 @@ const bodyKinds = [
   "overflowed",
   "snapshotTaken",
   "snapshotPart",
+  "leaseHistory",
 ] as const;
 const outcomes: readonly Failure["outcome"][] = ["none", "unknown"];
 const standings: readonly ReportedStatus["standing"][] = ["unborn", "lost", "born", "closed"];
@@ -85,6 +94,8 @@ export function responseToWire(response: Response): unknown[] {
       return [id, kind, body.alive, leaseSetToWire(body.set)];
     case "lease":
       return [id, kind, reportToWire(body.lease), body.revision];
+    case "leaseHistory":
+      return [id, kind, reportToWire(body.lease), body.past.map(pastGrantToWire), body.revision];
     case "leases":
       return [id, kind, body.leases.map(reportToWire), body.more, body.revision];
     default:
@@ -140,6 +151,7 @@ function bodyFromWire(
     }
     case "sessionState":
     case "lease":
+    case "leaseHistory":
     case "leases":
       return leaseResponseFromWire(kind, fields);
     case "snapshotTaken":
@@ -151,7 +163,7 @@ function bodyFromWire(
 }
 
 function leaseResponseFromWire(
-  kind: "sessionState" | "lease" | "leases",
+  kind: "sessionState" | "lease" | "leaseHistory" | "leases",
   fields: readonly unknown[],
 ): ResponseBody | undefined {
   const [, , first, second, third] = fields;
@@ -166,6 +178,13 @@ function leaseResponseFromWire(
       const lease = reportFromWire(first);
       if (!isTuple(fields, 4) || lease === undefined || !isInteger(second, 0)) return undefined;
       return { kind, lease, revision: second };
+    }
+    case "leaseHistory": {
+      const lease = reportFromWire(first);
+      const past = everyItem(second, maxPastGrantsOfName, pastGrantFromWire);
+      if (!isTuple(fields, 5) || lease === undefined || past === undefined || !isInteger(third, 0))
+        return undefined;
+      return { kind, lease, past, revision: third };
     }
     case "leases": {
       const leases = everyItem(first, maxListLimit, reportFromWire);

@@ -74,6 +74,11 @@ function addLease(digest: Digest, lease: LeaseState): void {
     addNumber(digest, number);
   addNumber(digest, lease.queue.length);
   for (const place of lease.queue) addAcquisition(digest, place);
+  addNumber(digest, lease.past.length);
+  for (const { term, session, holder, toRevision, end } of lease.past) {
+    for (const number of [term, session, toRevision]) addNumber(digest, number);
+    for (const text of [holder, end]) addText(digest, text);
+  }
   addNumber(digest, lease.grant === undefined ? 0 : 1);
   if (lease.grant !== undefined) addAcquisition(digest, lease.grant);
 }

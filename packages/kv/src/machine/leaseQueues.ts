@@ -5,16 +5,17 @@
  * A waiter for several names is granted when it is the first in each of their queues and all of them are free. All
  * queues have one order, so such waiters never wait for each other in a circle.
  */
-import { type ByteString, maxIdleLeases } from "@quorate/client/protocol";
+import { type ByteString, type GrantEnd, maxIdleLeases } from "@quorate/client/protocol";
 import { type Change, raisedRevision } from "./change.ts";
 import { type Acquisition, comesBefore, isSame, type LeaseState } from "./leaseState.ts";
+import { forgetPast, isUnclean, pastWith } from "./pastGrants.ts";
 import { sessionToChange } from "./sessionToChange.ts";
 import type { StoreState } from "./storeState.ts";
 
 export function leaseOf(state: StoreState, name: ByteString): LeaseState {
   const known = state.leases.get(name);
   if (known !== undefined) return known;
-  return { name, term: 0, transitions: 0, changed: 0, grant: undefined, queue: [], delayMs: 0 };
+  return { name, term: 0, transitions: 0, changed: 0, grant: undefined, queue: [], delayMs: 0, past: [] };
 }
 
 /** Nobody holds it or waits for it. */
@@ -40,13 +41,15 @@ export function replaceGrant(change: Change, acquisition: Acquisition): void {
   keep(change, acquisition);
 }
 
-/** Its place or its grant goes. `delays`: its lock delay is for an end like this. */
-export function drop(change: Change, acquisition: Acquisition, delays: boolean): void {
+/** Its place or its grant goes; after an unclean end its lock delay runs. */
+export function drop(change: Change, acquisition: Acquisition, end: GrantEnd): void {
   forget(change, acquisition);
   for (const name of acquisition.names) {
     const lease = leaseOf(change.state, name);
     if (isSame(lease.grant, acquisition)) {
-      update(change, { ...lease, grant: undefined, delayMs: delays ? acquisition.lockDelayMs : 0 });
+      const delayMs = isUnclean(end) ? acquisition.lockDelayMs : 0;
+      const past = pastWith(change.state, lease, acquisition, end);
+      update(change, { ...lease, grant: undefined, delayMs, past });
     } else {
       update(change, { ...lease, queue: lease.queue.filter((place) => !isSame(place, acquisition)) });
     }
@@ -54,11 +57,11 @@ export function drop(change: Change, acquisition: Acquisition, delays: boolean):
 }
 
 /** All of them at once: a queue is gone through once, however many of its places go. */
-export function dropAll(change: Change, gone: readonly Acquisition[], delays: boolean): void {
+export function dropAll(change: Change, gone: readonly Acquisition[], end: GrantEnd): void {
   const places = new Map<ByteString, Set<number>>();
   for (const acquisition of gone) {
     if (acquisition.term > 0) {
-      drop(change, acquisition, delays);
+      drop(change, acquisition, end);
       continue;
     }
     forget(change, acquisition);
@@ -89,6 +92,7 @@ export function settleQueues(change: Change): void {
   while (state.idleLeases.size > maxIdleLeases) {
     const [key, name] = state.idleLeases.getPairOrNextHigher("") as [ByteString, ByteString];
     state.idleLeases.delete(key);
+    forgetPast(state, leaseOf(state, name));
     state.leases.delete(name);
   }
 }

@@ -5,6 +5,7 @@ import type {
   LeaseAt,
   LeaseReport,
   LeaseSet,
+  PastGrant,
   SessionLease,
 } from "@quorate/client/protocol";
 import { leaseOf } from "./leaseQueues.ts";
@@ -27,6 +28,11 @@ export function termInForce(state: StoreState, name: ByteString): number {
 /** A name that was never heard of is free, and was granted 0 times. */
 export function getLease(state: StoreState, name: ByteString): LeaseReport {
   return reportOf(leaseOf(state, name));
+}
+
+/** Of a name that was never heard of: none. The oldest first. */
+export function pastGrantsOf(state: StoreState, name: ByteString): readonly PastGrant[] {
+  return state.leases.get(name)?.past ?? [];
 }
 
 /** In byte order of the names. */

@@ -2,7 +2,7 @@
  * Leases as the state holds them. Nothing here is ever changed, only replaced, so that a view of the state costs
  * nothing.
  */
-import type { ByteString, Format, LeaseEnding } from "@quorate/client/protocol";
+import type { ByteString, Format, LeaseEnding, PastGrant } from "@quorate/client/protocol";
 
 /** One acquire of a session: a place in the queues of its names, or the grant of all of them. */
 export interface Acquisition {
@@ -41,6 +41,8 @@ export interface LeaseState {
   readonly queue: readonly Acquisition[];
   /** Its last holder was lost uncleanly, and it is granted to nobody for so long; 0: it may be granted. */
   readonly delayMs: number;
+  /** Its grants that are over, the oldest first, as far as they are remembered: see pastGrants.ts. */
+  readonly past: readonly PastGrant[];
 }
 
 /** Whoever comes first in a queue: the higher priority, then the earlier one. The same order in all queues. */

@@ -76,7 +76,7 @@ export function cancelAcquire(change: Change, sequence: number): CommandResult {
   if (sequence - ackedBelow >= sessionWindow) return beyondWindow;
   if (sequence >= ackedBelow && !answers.has(sequence)) answers.set(sequence, cancelled);
   const acquisition = acquisitions.get(sequence);
-  if (acquisition !== undefined) drop(change, acquisition, false);
+  if (acquisition !== undefined) drop(change, acquisition, "cancelled");
   return cancelled;
 }
 
@@ -87,7 +87,7 @@ export function claimLease(change: Change, lease: LeaseAt): CommandResult {
 }
 
 export function releaseLease(change: Change, lease: LeaseAt): CommandResult {
-  return ofHolder(change, lease, (grant) => drop(change, grant, false));
+  return ofHolder(change, lease, (grant) => drop(change, grant, "released"));
 }
 
 export function describeLease(change: Change, { lease, data, format }: Describe): CommandResult {
@@ -103,7 +103,7 @@ export function breakLease(change: Change, { name, afterMs, force }: Break): Com
     return { kind: "leaseDone", term: lease.term };
   }
   // A grant that is not claimed is believed by nobody.
-  if (force || !grant.claimed) drop(change, grant, false);
+  if (force || !grant.claimed) drop(change, grant, "forced");
   else if (grant.ending === "none") {
     if (afterMs === 0) replaceGrant(change, { ...grant, ending: "revoked" });
     else replaceGrant(change, { ...grant, breakAfterMs: afterMs, handover: true });
@@ -126,8 +126,8 @@ export function leaseDue(change: Change, { what, name, term }: LeaseDue): void {
     return;
   }
   if (grant === undefined || grant.term !== term) return;
-  if (what === "passOn" && !grant.claimed) drop(change, grant, false);
-  if (what === "finish" && grant.ending !== "none") drop(change, grant, true);
+  if (what === "passOn" && !grant.claimed) drop(change, grant, "unclaimed");
+  if (what === "finish" && grant.ending !== "none") drop(change, grant, "revoked");
   if (what === "revoke" && grant.breakAfterMs !== undefined && grant.ending === "none") {
     replaceGrant(change, { ...grant, ending: "revoked" });
   }

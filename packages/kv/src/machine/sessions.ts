@@ -11,6 +11,7 @@
 import {
   type Command,
   type CommandResult,
+  type GrantEnd,
   type LeaderCommand,
   maxSessions,
   type SessionAt,
@@ -50,14 +51,14 @@ export function closeSession(change: Change, session: number): CommandResult {
       "Break the leases, or wait until they are released.";
     return { kind: "refused", reason };
   }
-  endSessions(change, [session], false);
+  endSessions(change, [session], "closed");
   return { kind: "sessionClosed", existed: true };
 }
 
 export function expireSession(change: Change, { session, term }: Expire): CommandResult {
   if (term !== change.term) return nothing;
   const existed = change.state.sessions.has(session);
-  endSessions(change, [session], true);
+  endSessions(change, [session], "expired");
   return { kind: "sessionClosed", existed };
 }
 
@@ -67,7 +68,7 @@ export function expireSessions(change: Change, { office, sessions }: Silences): 
   endSessions(
     change,
     silent.map(({ session }) => session),
-    true,
+    "expired",
   );
 }
 
@@ -98,8 +99,8 @@ function isUpToDate(state: StoreState, { session, renewals }: SessionAt): boolea
   return state.sessions.get(session)?.renewals === renewals;
 }
 
-/** Their stored answers go with them. `delays`: their leases were lost uncleanly. */
-function endSessions(change: Change, ids: readonly number[], delays: boolean): void {
+/** Their stored answers go with them. */
+function endSessions(change: Change, ids: readonly number[], end: GrantEnd): void {
   const { state } = change;
   const gone: Acquisition[] = [];
   for (const id of ids) {
@@ -110,5 +111,5 @@ function endSessions(change: Change, ids: readonly number[], delays: boolean): v
     gone.push(...session.acquisitions.values());
     for (const key of [...session.keys].sort()) removePair(change, key);
   }
-  dropAll(change, gone, delays);
+  dropAll(change, gone, end);
 }

@@ -32,6 +32,8 @@ export interface StoreState {
   leases: OrderedMap<ByteString, LeaseState>;
   /** Names that nobody holds or waits for, by `idleKey`: those first that have been so for the longest. */
   idleLeases: OrderedMap<ByteString, ByteString>;
+  /** How many `past` grants all leases remember together. Counted again at a restore. */
+  pastGrants: number;
   /** How many views were taken of it. Of this node alone: no result depends on it, and no digest has it. */
   generation: number;
 }
@@ -76,6 +78,7 @@ export function createStore(): StoreState {
     sessions: createNumberMap(),
     leases: createKeyMap(),
     idleLeases: createKeyMap(),
+    pastGrants: 0,
     generation: 0,
   };
 }

@@ -9,7 +9,7 @@ import type { StoreState } from "./storeState.ts";
 
 /** Every field is named, so that one that was forgotten is found by the compiler. */
 export function viewOf(state: StoreState): StoreState {
-  const { revision, bytes, digest, limits, generation } = state;
+  const { revision, bytes, digest, limits, pastGrants, generation } = state;
   const view: StoreState = {
     revision,
     pairs: state.pairs.clone(),
@@ -20,6 +20,7 @@ export function viewOf(state: StoreState): StoreState {
     sessions: state.sessions.clone(),
     leases: state.leases.clone(),
     idleLeases: state.idleLeases.clone(),
+    pastGrants,
     generation,
   };
   state.generation += 1;

@@ -1,7 +1,7 @@
 /** What a node answers to what is asked about leases, and about the leases of a session. */
 import { type LeaseRequest, type ResponseBody, unreachable } from "@quorate/client/protocol";
 import { type Cancel, type Clock, QuorateError } from "@quorate/raft";
-import { getLease, leaseSetOf, listLeases, revision } from "../machine/index.ts";
+import { getLease, leaseSetOf, listLeases, pastGrantsOf, revision } from "../machine/index.ts";
 import type { LeaseWaits, WaitEnd } from "./leaseWaits.ts";
 import type { MachineHost } from "./machineHost.ts";
 import type { Verdict } from "./office.ts";
@@ -20,6 +20,7 @@ export interface LeaseRequestPorts {
 
 type Renew = Extract<LeaseRequest, { kind: "renew" }>;
 type AwaitSession = Extract<LeaseRequest, { kind: "awaitSession" }>;
+type ReadLease = Extract<LeaseRequest, { kind: "getLease" | "leaseHistory" | "listLeases" }>;
 type AwaitLease = Extract<LeaseRequest, { kind: "awaitLease" }>;
 
 export class LeaseRequests {
@@ -40,6 +41,7 @@ export class LeaseRequests {
       case "awaitLease":
         return this.#awaitLease(body, timeoutMs, respond);
       case "getLease":
+      case "leaseHistory":
       case "listLeases":
         this.#read(body, respond);
         return undefined;
@@ -115,7 +117,7 @@ export class LeaseRequests {
     return undefined;
   }
 
-  #read(body: Extract<LeaseRequest, { kind: "getLease" | "listLeases" }>, respond: Respond): void {
+  #read(body: ReadLease, respond: Respond): void {
     const { reads, failed } = this.#ports;
     if (body.consistency === "local") {
       respond(this.#readNow(body));
@@ -127,10 +129,14 @@ export class LeaseRequests {
     );
   }
 
-  #readNow(body: Extract<LeaseRequest, { kind: "getLease" | "listLeases" }>): ResponseBody {
+  #readNow(body: ReadLease): ResponseBody {
     const { store } = this.#ports.host;
     if (body.kind === "getLease") {
       return { kind: "lease", lease: getLease(store, body.name), revision: revision(store) };
+    }
+    if (body.kind === "leaseHistory") {
+      const [lease, past] = [getLease(store, body.name), pastGrantsOf(store, body.name)];
+      return { kind: "leaseHistory", lease, past, revision: revision(store) };
     }
     return { kind: "leases", ...listLeases(store, body.range, body.limit), revision: revision(store) };
   }

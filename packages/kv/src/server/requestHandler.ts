@@ -92,6 +92,7 @@ export class RequestHandler {
       case "awaitSession":
       case "getLease":
       case "awaitLease":
+      case "leaseHistory":
       case "listLeases":
         return this.#leases.handle(body, timeoutMs, respond);
       default:

@@ -110,7 +110,7 @@ export const leasesSection: StateSection = {
         const transitions = input.varint("transitions");
         const changed = input.varint("changed");
         const delayMs = input.varint("delayMs");
-        const lease = { name, term, transitions, changed, grant: undefined, queue: [], delayMs };
+        const lease = { name, term, transitions, changed, grant: undefined, queue: [], delayMs, past: [] };
         if (!state.leases.set(name, lease)) input.fail("it has a lease twice");
         // Where something of it is waited for or held, that comes with the acquisitions.
         if (isFree(lease)) state.idleLeases.set(idleKey(lease), name);

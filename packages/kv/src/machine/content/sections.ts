@@ -12,6 +12,7 @@ import { historyFloorSection, historySection } from "./historySection.ts";
 import { acquisitionsSection, attachmentsSection, leasesSection, silencesSection } from "./leaseSections.ts";
 import { limitsSection } from "./limitsSection.ts";
 import { pairsSection } from "./pairsSection.ts";
+import { pastGrantsSection } from "./pastGrantsSection.ts";
 import { revisionSection } from "./revisionSection.ts";
 import { answersSection, sessionsSection } from "./sessionsSection.ts";
 
@@ -48,4 +49,5 @@ export const sections: readonly StateSection[] = [
   limitsSection,
   historyFloorSection,
   historySection,
+  pastGrantsSection,
 ];
