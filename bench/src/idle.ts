@@ -3,39 +3,17 @@
  *
  *   pnpm bench:idle [seconds]
  */
-import { type ChildProcess, fork, spawn } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { connect } from "quorate";
+import { freePort, startNodes } from "./localNodes.ts";
 import { shareOfOneCore } from "./processTime.ts";
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("The system gave no port.");
-  return address.port;
-}
-
 async function measureQuorate(seconds: number): Promise<number> {
-  const command = fileURLToPath(new URL("bin/quorate.js", import.meta.resolve("quorate/package.json")));
-  const directory = mkdtempSync(join(tmpdir(), "quorate-idle-"));
-  const addresses: [string, string][] = [];
-  for (const id of ["a", "b", "c"]) addresses.push([id, `ws://127.0.0.1:${await freePort()}`]);
-  const peers = addresses.map(([id, address]) => `${id}=${address}`).join(",");
-  const nodes = addresses.map(([id, address]) => {
-    const options = ["--id", id, "--listen", address, "--peers", peers, "--data-dir", join(directory, id)];
-    return spawn(process.execPath, [command, "node", ...options, "--log-level", "warn"], { stdio: "ignore" });
-  });
+  const { endpoints, nodes, stop } = await startNodes();
   try {
     // A write that is acknowledged: the cluster is there, and from now on nothing happens.
-    const endpoints = addresses.map(([, address]) => address);
     const cluster = connect({ endpoints, requestTimeoutMs: 20_000 });
     await cluster.kv.put("ready", true);
     await cluster.close();
@@ -44,9 +22,7 @@ async function measureQuorate(seconds: number): Promise<number> {
       seconds,
     );
   } finally {
-    for (const node of nodes) node.kill("SIGTERM");
-    await Promise.all(nodes.map((node) => once(node, "exit")));
-    rmSync(directory, { recursive: true });
+    await stop();
   }
 }
 

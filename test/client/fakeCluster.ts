@@ -187,6 +187,14 @@ export class FakeCluster {
       case "takeSnapshot":
       case "snapshotPart":
         return failed("REFUSED");
+      case "renewAll": {
+        if (!leads) return this.notLeader();
+        const versions = body.sessions.map((session) => leaseSetOf(this.store, session)?.version);
+        return {
+          kind: "renewedAll",
+          apart: body.sessions.filter((_, at) => versions[at] !== body.versions[at]),
+        };
+      }
       case "renew":
       case "awaitSession": {
         const set = leaseSetOf(this.store, body.session);

@@ -38,7 +38,7 @@ function start(): SessionClock {
       logger: silentLogger,
       store: host.store,
     },
-    { heartbeatMs, electionTimeoutMinMs: 150, maxExpiriesAtOnce: 8 },
+    { heartbeatMs, electionTimeoutMinMs: 150, maxExpiriesAtOnce: 8, maxExpiriesUnderWay: 2 },
   );
   host.onSessionOpened = (session) => made.opened(session);
   return made;

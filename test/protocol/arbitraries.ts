@@ -188,6 +188,11 @@ const leaseRequests: fc.Arbitrary<LeaseRequest> = fc.oneof(
     name: names,
     consistency: consistencies,
   }),
+  fc.array(fc.tuple(counts, naturals), { minLength: 1, maxLength: 5 }).map((renewals) => ({
+    kind: "renewAll" as const,
+    sessions: renewals.map(([session]) => session),
+    versions: renewals.map(([, version]) => version),
+  })),
   fc.record({ kind: fc.constant("awaitLease" as const), name: names, changed: naturals }),
   fc.record({
     kind: fc.constant("listLeases" as const),
@@ -327,6 +332,7 @@ const responseBodies: fc.Arbitrary<ResponseBody> = fc.oneof(
     alive: fc.boolean(),
     set: fc.option(leaseSets, { nil: undefined }),
   }),
+  fc.record({ kind: fc.constant("renewedAll" as const), apart: fc.array(counts, { maxLength: 5 }) }),
   fc.record({ kind: fc.constant("lease" as const), lease: leaseReports, revision: naturals }),
   fc.record({
     kind: fc.constant("leaseHistory" as const),

@@ -242,7 +242,12 @@ describe("a keep-alive", () => {
     const host = createMachineHost();
     const node = new FakeRaftNode(host.machine);
     const ports = { node, clock, logger: silentLogger, store: host.store };
-    const options = { heartbeatMs: 50, electionTimeoutMinMs: 150, maxExpiriesAtOnce: 8 };
+    const options = {
+      heartbeatMs: 50,
+      electionTimeoutMinMs: 150,
+      maxExpiriesAtOnce: 8,
+      maxExpiriesUnderWay: 2,
+    };
     const sessionClock = new SessionClock(ports, options);
     await settle();
     const verdicts: Verdict[] = [];

@@ -6,6 +6,7 @@ import type { Cluster, Lease, LeaseOptions } from "@quorate/client";
 import { createCluster } from "@quorate/client/internal";
 import { silentLogger } from "@quorate/raft";
 import type { SimulatedHost, Simulation, World } from "@quorate/sim";
+import { countedNetwork, type FrameCount } from "./countedNetwork.ts";
 import { calmCluster, leaderOf, type Simulator } from "./scenarios.ts";
 
 export const ttlMs = 2_000;
@@ -14,6 +15,7 @@ export interface LeaseClient {
   readonly name: string;
   readonly process: ReturnType<World["process"]>;
   readonly cluster: Cluster;
+  readonly frames: FrameCount;
 }
 
 interface Grant {
@@ -54,9 +56,10 @@ export class LeaseWorld {
     this.#made += 1;
     const name = `holder${this.#made}`;
     const process = world.process(name);
+    const frames: FrameCount = { sent: 0, received: 0, bytes: 0 };
     const made = createCluster(
       {
-        network: world.network.portOf(process, name),
+        network: countedNetwork(world.network.portOf(process, name), frames),
         clock: process.clock,
         random: world.chance(`client ${name}`),
         logger: silentLogger,
@@ -68,7 +71,7 @@ export class LeaseWorld {
         session: true,
       },
     );
-    return { name, process, cluster: made };
+    return { name, process, cluster: made, frames };
   }
 
   /** Waits, and is remembered when it is granted. */

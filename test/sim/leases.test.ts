@@ -185,21 +185,3 @@ describe("a lease", () => {
     await expect(world.outcome(first.checkpoint({ customer: 42 }))).rejects.toThrow(LeaseLostError);
   });
 });
-
-describe("a thousand waiters on one name", () => {
-  it("cost a handover one grant and a bounded number of messages", async () => {
-    const world = await LeaseWorld.open(sim, 10);
-    const [a, b] = [world.connect(10_000), world.connect(10_000)];
-    const held = await world.outcome(world.acquire(a, "x"));
-    for (let n = 0; n < 1_000; n += 1) void b.cluster.lease.acquire("x").catch(() => {});
-    await world.run(2_000);
-    expect(await world.outcome(a.cluster.lease.get("x"))).toMatchObject({ waiting: 1_000, transitions: 1 });
-    const before = world.leader.running?.raft.status().lastIndex ?? 0;
-    await world.outcome(held.release());
-    await world.run(300);
-    const info = await world.outcome(a.cluster.lease.get("x"));
-    expect(info).toMatchObject({ waiting: 999, transitions: 2, state: "held" });
-    // The release, and the claim.
-    expect((world.leader.running?.raft.status().lastIndex ?? 0) - before).toBe(2);
-  });
-});

@@ -4,7 +4,7 @@
  * Renewed in time, each attempt by itself: none is folded into another, since what an answer extends counts from when
  * that very attempt was sent. Once it has ended it is never used again.
  */
-import { type Cancel, type Logger, QuorateError } from "@quorate/raft";
+import { type Logger, QuorateError } from "@quorate/raft";
 import { type BackoffOptions, backoffMs } from "./backoff.ts";
 import type { Caller, CallPolicy } from "./caller.ts";
 import { Patience, pause } from "./patience.ts";
@@ -16,6 +16,7 @@ import {
   type RequestBody,
   type SessionLease,
 } from "./protocol/index.ts";
+import { type Renewable, type Renewals, renewing } from "./renewals.ts";
 import type { Router } from "./router.ts";
 import { SequenceWindow } from "./sequenceWindow.ts";
 import { type Executed, executedOf } from "./writer.ts";
@@ -24,6 +25,7 @@ export interface SessionPorts {
   readonly caller: Caller;
   readonly router: Router;
   readonly logger: Logger;
+  readonly renewals: Renewals;
 }
 
 export interface ClientSessionOptions {
@@ -49,16 +51,13 @@ export interface SessionMember {
   ended(why: "expired" | "released"): void;
 }
 
-/** Recognized by the server when it comes twice, or harmless then. */
+/** Recognized by the server when it comes twice. */
 const repeatable: CallPolicy = { target: "leader", resend: "always", hasEffect: true };
-const renewing: CallPolicy = { target: "leader", resend: "always", hasEffect: false };
-/** Renewals are gathered into so many instants of the time between two. */
-const renewalSteps = 16;
-/** A wait for changes is asked again after so long. */
-const waitMs = 30_000;
+/** A wait for changes is asked again after so long. What it might miss, the next renewal tells. */
+const waitMs = 120_000;
 const pauses: BackoffOptions = { firstMs: 50, factor: 2, capMs: 1_000 };
 
-export class ClientSession {
+export class ClientSession implements Renewable {
   readonly id: number;
   readonly options: ClientSessionOptions;
   readonly window: SequenceWindow;
@@ -68,7 +67,6 @@ export class ClientSession {
   /** What waits on the session's own behalf. */
   readonly #own: Set<Patience> = new Set();
   #set: LeaseSet = { version: 0, leases: [] };
-  #cancelRenewal: Cancel = () => {};
   #following: Patience | undefined;
   #isClosing = false;
 
@@ -77,7 +75,11 @@ export class ClientSession {
     this.id = id;
     this.options = options;
     this.window = new SequenceWindow(options.maxWaiting);
-    this.#renewLater();
+    ports.renewals.add(this);
+  }
+
+  get leases(): LeaseSet {
+    return this.#set;
   }
 
   /** Sends a command under a sequence that was taken. Rejects where it got no answer. */
@@ -142,7 +144,8 @@ export class ClientSession {
   /** Renews at once, and resolves when that is answered. */
   async refresh(patience: Patience): Promise<void> {
     const known = this.#set;
-    const hasLeases = this.#members.size > 0;
+    // Also where it had leases once: it learns that they are gone, and can be renewed together with others.
+    const hasLeases = this.#members.size > 0 || known.version > 0;
     const body: RequestBody = hasLeases
       ? { kind: "renew", session: this.id, version: known.version }
       : { kind: "keepAlive", session: this.id };
@@ -156,13 +159,31 @@ export class ClientSession {
     }
     // As of when it was answered; what is known by now may be newer.
     const set = answered.body.set ?? known;
-    for (const lease of set.leases) this.#members.get(lease.sequence)?.renewed(answered.sentMs, lease);
+    this.renewed(answered.sentMs, set);
     this.#learn(set);
+  }
+
+  renewed(sentMs: number, { leases }: LeaseSet): void {
+    if (this.hasEnded) return;
+    for (const lease of leases) this.#members.get(lease.sequence)?.renewed(sentMs, lease);
+  }
+
+  async renewAlone(timeoutMs: number): Promise<void> {
+    if (this.hasEnded || this.#isClosing) return;
+    try {
+      await this.withOwn(timeoutMs, (patience) => this.refresh(patience));
+    } catch (error) {
+      // Not a verdict: the session is over when the server says so, and until then the next renewal may succeed.
+      this.#ports.logger.debug(
+        { session: this.id, error: String(error) },
+        "A renewal of the session failed.",
+      );
+    }
   }
 
   /** It is not renewed any more: the cluster ends it in its time. */
   abandon(): void {
-    this.#cancelRenewal();
+    this.#ports.renewals.remove(this);
     this.#isClosing = true;
     for (const patience of [...this.#own])
       patience.end({ kind: "closed", reason: "The session is given up." });
@@ -171,7 +192,7 @@ export class ClientSession {
   end(why: "expired" | "released" = "expired"): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
-    this.#cancelRenewal();
+    this.#ports.renewals.remove(this);
     this.window.release();
     for (const patience of [...this.#own]) patience.end({ kind: "closed", reason: "The session has ended." });
     const members = [...this.#members.values()];
@@ -208,32 +229,6 @@ export class ClientSession {
     } finally {
       this.#own.delete(patience);
       patience.dispose();
-    }
-  }
-
-  #renewLater(): void {
-    if (this.hasEnded || this.#isClosing) return;
-    const { clock } = this.#ports.router;
-    const { renewEveryMs } = this.options;
-    // A little early, with those of other sessions of this client: they travel in one frame, and share one round.
-    const stepMs = renewEveryMs / renewalSteps;
-    const nowMs = clock.nowMs();
-    const dueMs = Math.floor((nowMs + renewEveryMs) / stepMs) * stepMs;
-    this.#cancelRenewal = clock.after(dueMs - nowMs, () => void this.#renew());
-  }
-
-  async #renew(): Promise<void> {
-    // The next renewal is due whether this one is answered or not: attempts never fold into each other.
-    this.#renewLater();
-    if (!this.options.mayRenew()) return;
-    try {
-      await this.withOwn(this.options.ttlMs / 2, (patience) => this.refresh(patience));
-    } catch (error) {
-      // Not a verdict: the session is over when the server says so, and until then the next renewal may succeed.
-      this.#ports.logger.debug(
-        { session: this.id, error: String(error) },
-        "A renewal of the session failed.",
-      );
     }
   }
 

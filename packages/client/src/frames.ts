@@ -20,6 +20,8 @@ import {
 
 /** Counted for each request or response besides its keys, values and sentences. */
 const overheadBytes = 64;
+/** For each session, with its version, of a request that renews many. */
+const renewalBytes = 18;
 
 /** In order; a frame ends before it would exceed the target, but holds one request at least. */
 export function requestFrames(requests: readonly Request[]): Uint8Array[] {
@@ -62,6 +64,8 @@ export function requestBytes(body: RequestBody): number {
     case "watchCredit":
     case "unwatch":
       return overheadBytes;
+    case "renewAll":
+      return overheadBytes + renewalBytes * body.sessions.length;
     case "getLease":
     case "leaseHistory":
     case "awaitLease":
@@ -96,6 +100,8 @@ export function responseBytes(body: ResponseBody): number {
       return overheadBytes * (1 + 2 * body.membership.members.length);
     case "sessionState":
       return overheadBytes + overheadBytes * (body.set?.leases.length ?? 0);
+    case "renewedAll":
+      return overheadBytes + renewalBytes * body.apart.length;
     case "lease":
       return overheadBytes + leaseBytes(body.lease);
     case "leaseHistory":

@@ -24,6 +24,7 @@ const sinceVersion2: ReadonlySet<RequestBody["kind"]> = new Set([
 
 const sinceVersion3: ReadonlySet<RequestBody["kind"]> = new Set([
   "renew",
+  "renewAll",
   "awaitSession",
   "getLease",
   "awaitLease",

@@ -11,6 +11,7 @@ import type { CallPolicy } from "./caller.ts";
 import { ClientSession, type ClientSessionOptions, type SessionPorts } from "./clientSession.ts";
 import { Patience, within } from "./patience.ts";
 import { type Command, encodeProposal } from "./protocol/index.ts";
+import { Renewals } from "./renewals.ts";
 import { type Executed, executedOf, unexpected, type Writer } from "./writer.ts";
 
 export type SessionOptions = Pick<
@@ -34,8 +35,9 @@ export class Session implements Writer {
   readonly #shared: WeakSet<ClientSession> = new WeakSet();
   #isClosed = false;
 
-  constructor(ports: SessionPorts, options: SessionOptions) {
-    this.#ports = ports;
+  constructor(ports: Omit<SessionPorts, "renewals">, options: SessionOptions) {
+    const { caller, router, logger } = ports;
+    this.#ports = { ...ports, renewals: new Renewals({ caller, clock: router.clock, logger }) };
     this.#options = options;
   }
 
@@ -70,6 +72,7 @@ export class Session implements Writer {
     this.#isClosed = true;
     for (const patience of [...this.#own])
       patience.end({ kind: "closed", reason: "The session was closed." });
+    this.#ports.renewals.close();
     await Promise.all([...this.#open].map((session) => session.close()));
   }
 

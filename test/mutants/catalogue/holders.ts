@@ -3,6 +3,8 @@ import { inFile, type Mutant, unsearched } from "../mutant.ts";
 
 const played = inFile("test/scenarios/coordination.test.ts");
 
+const together = inFile("test/kv/renewals.test.ts");
+
 const search = unsearched("the clients of random runs hold no leases yet");
 
 export const holders: readonly Mutant[] = [
@@ -49,9 +51,9 @@ export const holders: readonly Mutant[] = [
   {
     name: "a session is renewed though its work has stopped",
     source: "amazon-kinesis-client#1669",
-    file: "packages/client/src/clientSession.ts",
-    find: "    if (!this.options.mayRenew()) return;\n",
-    replace: "",
+    file: "packages/client/src/renewals.ts",
+    find: "const renewed = due.filter(({ options }) => options.mayRenew());",
+    replace: "const renewed = due;",
     killedBy: inFile("test/sim/leases.test.ts")(
       "is renewed only while its work reports progress, where it was asked to be",
     ),
@@ -86,6 +88,37 @@ export const holders: readonly Mutant[] = [
     find: "      office.expiring.delete(session);\n",
     replace: '      if (outcome === "applied") office.expiring.delete(session);\n',
     killedBy: inFile("test/kv/sessionClock.test.ts")("is proposed again"),
+    search,
+  },
+  {
+    name: "renewals of many confirm a session whose silence is logged",
+    source: "coordination, §2: the next leader would not know of it",
+    file: "packages/kv/src/server/office.ts",
+    find: "return silentMs === 0 && !this.expiring.has(session)",
+    replace: "return silentMs >= 0 && !this.expiring.has(session)",
+    killedBy: together(
+      "those whose silence is logged, or about to be, are left out: their renewals are logged",
+    ),
+    search,
+  },
+  {
+    name: "renewals of many confirm a session whose end is proposed",
+    source: "coordination, §2: from that turn on the leader confirms none",
+    file: "packages/kv/src/server/office.ts",
+    find: "return silentMs === 0 && !this.expiring.has(session) &&",
+    replace: "return silentMs === 0 &&",
+    killedBy: together("those whose end is proposed are left out, and end"),
+    search,
+  },
+  {
+    name: "an answer to renewals of many counts for those that it leaves out",
+    source: "coordination, §3: extends only leases that the answer names",
+    file: "packages/client/src/renewals.ts",
+    find: "if (apart.has(session.id)) void session.renewAlone(patience.remainingMs);",
+    replace: "if (apart.has(-session.id)) void session.renewAlone(patience.remainingMs);",
+    killedBy: inFile("test/client/renewals.test.ts")(
+      "are each asked for alone where the answer leaves them out, and only then extended",
+    ),
     search,
   },
 ];

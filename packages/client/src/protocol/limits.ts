@@ -73,6 +73,8 @@ export const maxBreakAfterMs = 86_400_000;
 export const maxPriority = 2_147_483_647;
 /** Sessions, or leases, in one command of the leader's. */
 export const maxBatchedItems = 1_024;
+/** Sessions in one request that renews them. */
+export const maxRenewalsAtOnce = 1_024;
 
 /** The longest delay that timers of Node.js take. */
 export const maxRequestTimeoutMs = 2_147_483_647;

@@ -13,6 +13,7 @@ import {
   maxIdChars,
   maxLeaseNameBytes,
   maxListLimit,
+  maxRenewalsAtOnce,
   maxRequestBytes,
   maxRequestTimeoutMs,
 } from "./limits.ts";
@@ -24,6 +25,7 @@ import { watchFromWire, watchToWire } from "./watchCodec.ts";
 import {
   copyOf,
   everyItem,
+  integersFrom,
   isBoolean,
   isBytes,
   isByteText,
@@ -57,6 +59,7 @@ const bodyKinds = [
   "takeSnapshot",
   "snapshotPart",
   "leaseHistory",
+  "renewAll",
 ] as const;
 const consistencies: readonly Consistency[] = ["linearizable", "local"];
 
@@ -103,6 +106,8 @@ export function requestToWire(request: Request): unknown[] {
     case "renew":
     case "awaitSession":
       return [id, timeoutMs, kind, body.session, body.version];
+    case "renewAll":
+      return [id, timeoutMs, kind, body.sessions, body.versions];
     case "getLease":
     case "leaseHistory":
       return [id, timeoutMs, kind, body.name, consistencies.indexOf(body.consistency)];
@@ -200,6 +205,12 @@ function leaseRequestFromWire(
     case "awaitSession":
       if (!isTuple(fields, 5) || !isInteger(first, 1) || !isInteger(second, 0)) return undefined;
       return { kind, session: first, version: second };
+    case "renewAll": {
+      const sessions = integersFrom(first, 1, maxRenewalsAtOnce);
+      const versions = integersFrom(second, 0, maxRenewalsAtOnce);
+      if (!isTuple(fields, 5) || sessions === undefined || sessions.length < 1) return undefined;
+      return versions?.length === sessions.length ? { kind, sessions, versions } : undefined;
+    }
     case "getLease":
     case "leaseHistory": {
       const consistency = wordAt(consistencies, second);

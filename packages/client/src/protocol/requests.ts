@@ -84,6 +84,8 @@ export type SnapshotRequest =
 export type LeaseRequest =
   /** A keep-alive that also tells the session's leases, where they are not as of `version`. Only the leader answers. */
   | { readonly kind: "renew"; readonly session: number; readonly version: number }
+  /** As `renew` of each of them, 1 to 1,024, with the `version` at the same place: they share one confirmation. */
+  | { readonly kind: "renewAll"; readonly sessions: readonly number[]; readonly versions: readonly number[] }
   /**
    * Answered when the session's leases are not as of `version`, or the session has ended: at the latest when the
    * request's time is over. Says what was so, not what is: only the leader answers, and asks nobody.
@@ -218,6 +220,8 @@ export type ResponseBody =
   | { readonly kind: "members"; readonly membership: MembershipReport }
   /** `set` is left out where the asker has it already. */
   | { readonly kind: "sessionState"; readonly alive: boolean; readonly set: LeaseSet | undefined }
+  /** All are alive, with leases as of the version asked with, but for those in `apart`: ask about each by itself. */
+  | { readonly kind: "renewedAll"; readonly apart: readonly number[] }
   | { readonly kind: "lease"; readonly lease: LeaseReport; readonly revision: number }
   /** The oldest first. */
   | {

@@ -20,6 +20,7 @@ import {
   maxListLimit,
   maxMessageChars,
   maxPastGrantsOfName,
+  maxRenewalsAtOnce,
   maxReportedMembers,
 } from "./limits.ts";
 import { membershipFromWire, membershipToWire } from "./membershipCodec.ts";
@@ -29,7 +30,7 @@ import { resultFromWire, resultToWire } from "./resultCodec.ts";
 import { snapshotResponseFields, snapshotResponseFromWire } from "./snapshotCodec.ts";
 import { unreachable } from "./unreachable.ts";
 import { watchResponseFields, watchResponseFromWire } from "./watchCodec.ts";
-import { everyItem, isBoolean, isInteger, isText, isTuple, wordAt } from "./wireFields.ts";
+import { everyItem, integersFrom, isBoolean, isInteger, isText, isTuple, wordAt } from "./wireFields.ts";
 
 /** By their numbers on the wire: only ever add at the end. */
 const bodyKinds = [
@@ -52,6 +53,7 @@ const bodyKinds = [
   "snapshotTaken",
   "snapshotPart",
   "leaseHistory",
+  "renewedAll",
 ] as const;
 const outcomes: readonly Failure["outcome"][] = ["none", "unknown"];
 const standings: readonly ReportedStatus["standing"][] = ["unborn", "lost", "born", "closed"];
@@ -92,6 +94,8 @@ export function responseToWire(response: Response): unknown[] {
       return [id, kind, ...snapshotResponseFields(body)];
     case "sessionState":
       return [id, kind, body.alive, leaseSetToWire(body.set)];
+    case "renewedAll":
+      return [id, kind, body.apart];
     case "lease":
       return [id, kind, reportToWire(body.lease), body.revision];
     case "leaseHistory":
@@ -150,6 +154,7 @@ function bodyFromWire(
       return membership === undefined ? undefined : { kind, membership };
     }
     case "sessionState":
+    case "renewedAll":
     case "lease":
     case "leaseHistory":
     case "leases":
@@ -163,7 +168,7 @@ function bodyFromWire(
 }
 
 function leaseResponseFromWire(
-  kind: "sessionState" | "lease" | "leaseHistory" | "leases",
+  kind: "sessionState" | "renewedAll" | "lease" | "leaseHistory" | "leases",
   fields: readonly unknown[],
 ): ResponseBody | undefined {
   const [, , first, second, third] = fields;
@@ -173,6 +178,10 @@ function leaseResponseFromWire(
       if (!isTuple(fields, 4) || !isBoolean(first) || (set === undefined && second !== null))
         return undefined;
       return { kind, alive: first, set };
+    }
+    case "renewedAll": {
+      const apart = integersFrom(first, 1, maxRenewalsAtOnce);
+      return isTuple(fields, 3) && apart !== undefined ? { kind, apart } : undefined;
     }
     case "lease": {
       const lease = reportFromWire(first);

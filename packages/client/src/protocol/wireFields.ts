@@ -45,6 +45,13 @@ export function isRangeBound(value: unknown): value is ByteString {
   return isText(value, maxRangeBoundBytes) && isByteString(value);
 }
 
+/** Integers from `min`; undefined where one is not, or where it is no array or has more than `maxLength`. */
+export function integersFrom(value: unknown, min: number, maxLength: number): readonly number[] | undefined {
+  if (!Array.isArray(value) || value.length > maxLength) return undefined;
+  for (const each of value as readonly unknown[]) if (!isInteger(each, min)) return undefined;
+  return value as readonly number[];
+}
+
 /** The word with that number, or undefined. */
 export function wordAt<Word extends string>(words: readonly Word[], value: unknown): Word | undefined {
   return typeof value === "number" ? words[value] : undefined;

@@ -58,7 +58,8 @@ export class LeaseClock {
   begin(office: number): void {
     this.end();
     this.#office = office;
-    for (const lease of this.#ports.store.leases.values()) this.#look(lease);
+    const nowMs = this.#ports.clock.bootMs();
+    for (const lease of this.#ports.store.leases.values()) this.#look(lease, nowMs);
   }
 
   end(): void {
@@ -72,16 +73,17 @@ export class LeaseClock {
   /** These were changed by an entry. */
   changed(names: Iterable<ByteString>): void {
     if (this.#office === undefined) return;
+    const nowMs = this.#ports.clock.bootMs();
     for (const name of names) {
       const lease = this.#ports.store.leases.get(name);
       if (lease === undefined) this.#timers.delete(name);
-      else this.#look(lease);
+      else this.#look(lease, nowMs);
     }
   }
 
-  #look(lease: LeaseState): void {
+  #look(lease: LeaseState, nowMs: number): void {
     const { name } = lease;
-    const next = this.#nextOf(lease);
+    const next = this.#nextOf(lease, nowMs);
     const before = this.#timers.get(name);
     if (next === undefined) this.#timers.delete(name);
     // One that runs already was begun when it became so: what has changed since is something else.
@@ -92,8 +94,7 @@ export class LeaseClock {
   }
 
   /** The one timer that a lease can have. Of a grant of several names, the first of them has it. */
-  #nextOf({ name, grant, delayMs }: LeaseState): { what: DueKind; dueMs: number } | undefined {
-    const nowMs = this.#ports.clock.bootMs();
+  #nextOf({ name, grant, delayMs }: LeaseState, nowMs: number): { what: DueKind; dueMs: number } | undefined {
     if (grant === undefined) return delayMs > 0 ? { what: "endDelay", dueMs: nowMs + delayMs } : undefined;
     if (grant.names[0] !== name) return undefined;
     if (!grant.claimed) return { what: "passOn", dueMs: nowMs + this.#options.claimWindowMs };

@@ -19,6 +19,7 @@ export interface LeaseRequestPorts {
 }
 
 type Renew = Extract<LeaseRequest, { kind: "renew" }>;
+type RenewAll = Extract<LeaseRequest, { kind: "renewAll" }>;
 type AwaitSession = Extract<LeaseRequest, { kind: "awaitSession" }>;
 type ReadLease = Extract<LeaseRequest, { kind: "getLease" | "leaseHistory" | "listLeases" }>;
 type AwaitLease = Extract<LeaseRequest, { kind: "awaitLease" }>;
@@ -35,6 +36,9 @@ export class LeaseRequests {
     switch (body.kind) {
       case "renew":
         this.renew(body, respond);
+        return undefined;
+      case "renewAll":
+        this.#renewAll(body, respond);
         return undefined;
       case "awaitSession":
         return this.#awaitSession(body, timeoutMs, respond);
@@ -64,6 +68,25 @@ export class LeaseRequests {
       why = error;
       judge(undefined);
     });
+  }
+
+  #renewAll({ sessions, versions }: RenewAll, respond: Respond): void {
+    const { sessionClock, reads, failed } = this.#ports;
+    if (!sessionClock.isInOffice) {
+      respond(failed(notLeader()));
+      return;
+    }
+    const judge = sessionClock.keepAlives(sessions, versions);
+    reads.add(
+      (point) => {
+        const apart = judge(point);
+        respond(apart === undefined ? failed(notLeader()) : { kind: "renewedAll", apart });
+      },
+      (error) => {
+        judge(undefined);
+        respond(failed(error));
+      },
+    );
   }
 
   #kept(verdict: Verdict, session: number, version: number): ResponseBody {

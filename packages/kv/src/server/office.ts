@@ -7,6 +7,9 @@ import { type SessionState, silenceOf } from "../machine/index.ts";
 /** What a keep-alive is answered; `notNow` has to be asked again, here or at another leader. */
 export type Verdict = "alive" | "ended" | "notLeader" | "notNow";
 
+/** What is to be done about the silence of a session. */
+export type Lateness = "expired" | "silent";
+
 interface Renewing {
   readonly session: number;
   readonly arrivedMs: number;
@@ -76,6 +79,18 @@ export class Office {
 
   silentSinceMs(session: number): number {
     return Math.max(this.sinceMs ?? Number.POSITIVE_INFINITY, this.heardMs.get(session) ?? 0);
+  }
+
+  /** A keep-alive is confirmed without the log: no end of it is under way, no silence is logged or about to be. */
+  confirms(session: number, { silentMs }: SessionState): boolean {
+    return silentMs === 0 && !this.expiring.has(session) && !this.marking.has(session);
+  }
+
+  /** Undefined also while its end is under way, or a keep-alive of it waits to be judged. */
+  latenessOf(session: number, { ttlMs }: SessionState, nowMs: number): Lateness | undefined {
+    if (this.expiring.has(session) || this.isAwaited(session)) return undefined;
+    if (this.expiryMs(session, ttlMs) <= nowMs) return "expired";
+    return this.markMs(session, ttlMs) <= nowMs ? "silent" : undefined;
   }
 
   /** When it may be ended. */

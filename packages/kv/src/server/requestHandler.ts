@@ -89,6 +89,7 @@ export class RequestHandler {
   handle(body: AnsweredRequest, timeoutMs: number, respond: Respond): Cancel | undefined {
     switch (body.kind) {
       case "renew":
+      case "renewAll":
       case "awaitSession":
       case "getLease":
       case "awaitLease":

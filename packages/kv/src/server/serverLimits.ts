@@ -15,6 +15,8 @@ export interface ServerLimits {
   readonly maxStalledMs: number;
   /** Sessions in one entry that ends them, marks their silence or renews them. */
   readonly maxExpiriesAtOnce: number;
+  /** Such entries that are not applied yet. */
+  readonly maxExpiriesUnderWay: number;
   /** Open watches, on one connection and on all. */
   readonly maxWatchesPerConnection: number;
   readonly maxWatches: number;
@@ -30,7 +32,8 @@ export const defaultServerLimits: ServerLimits = Object.freeze({
   busyBytes: 16 * 1024 * 1024,
   maxBufferedBytes: 64 * 1024 * 1024,
   maxStalledMs: 10_000,
-  maxExpiriesAtOnce: 512,
+  maxExpiriesAtOnce: 256,
+  maxExpiriesUnderWay: 4,
   maxWatchesPerConnection: 65_536,
   maxWatches: 131_072,
   watchBusyBytes: 4 * 1024 * 1024,

@@ -21,7 +21,7 @@ import {
   type ReadPoint,
 } from "@quorate/raft";
 import { type SessionState, type StoreState, silenceOf } from "../machine/index.ts";
-import { Office, type Verdict } from "./office.ts";
+import { type Lateness, Office, type Verdict } from "./office.ts";
 
 export interface SessionClockPorts {
   readonly node: RaftNode<CommandResult>;
@@ -40,12 +40,11 @@ export interface SessionClockOptions {
   readonly electionTimeoutMinMs: number;
   /** Sessions in one entry. */
   readonly maxExpiriesAtOnce: number;
+  /** Such entries that are not applied yet. */
+  readonly maxExpiriesUnderWay: number;
 }
 
-interface Due {
-  readonly expired: readonly SessionAt[];
-  readonly silent: readonly SessionAt[];
-}
+type Due = Readonly<Record<Lateness, readonly SessionAt[]>>;
 
 export class SessionClock {
   readonly #ports: SessionClockPorts;
@@ -112,6 +111,35 @@ export class SessionClock {
     };
   }
 
+  /**
+   * As `keepAlive`, of many that have arrived together. The result is called once, and gives those that are not
+   * confirmed by this, or have other leases than at that version; undefined where this node does not lead.
+   */
+  keepAlives(
+    sessions: readonly number[],
+    versions: readonly number[],
+  ): (point: ReadPoint | undefined) => readonly number[] | undefined {
+    const office = this.#office;
+    if (office === undefined) return () => undefined;
+    const arrivedMs = this.#ports.clock.bootMs();
+    for (const session of sessions) office.arrive(session);
+    return (point) => {
+      for (const session of sessions) office.judged(session);
+      if (!this.#isConfirmedBy(office, point)) return undefined;
+      return sessions.filter((session, at) => {
+        const found = this.#session(session);
+        if (found === undefined || found.version !== versions[at]) return true;
+        if (!office.confirms(session, found)) return true;
+        office.hear(session, arrivedMs);
+        return false;
+      });
+    };
+  }
+
+  #isConfirmedBy(office: Office, point: ReadPoint | undefined): boolean {
+    return office === this.#office && point?.asLeader === true && point.term === office.term;
+  }
+
   #judge(
     office: Office,
     session: number,
@@ -120,7 +148,7 @@ export class SessionClock {
     end: (verdict: Verdict) => void,
   ): void {
     const found = this.#session(session);
-    if (office !== this.#office || !point.asLeader || point.term !== office.term) end("notLeader");
+    if (!this.#isConfirmedBy(office, point)) end("notLeader");
     else if (office.expiring.has(session)) end("notNow");
     else if (found === undefined) {
       office.forget(session);
@@ -270,37 +298,54 @@ export class SessionClock {
     if (this.#office === office) this.#armEarliest(office);
   }
 
-  /** A crowd goes in portions, one after the other, so that it never keeps writes waiting. */
+  /**
+   * A crowd goes in portions, a few at a time, so that it never keeps writes waiting. All sessions are looked at once
+   * for it; whoever falls due meanwhile comes next time.
+   */
   async #endDue(office: Office): Promise<void> {
+    const { maxExpiriesAtOnce: most, maxExpiriesUnderWay: underWay } = this.#options;
+    const { expired, silent } = this.#due(office);
+    const portions: Due[] = [];
+    for (let from = 0; from < Math.max(expired.length, silent.length); from += most) {
+      portions.push({ expired: expired.slice(from, from + most), silent: silent.slice(from, from + most) });
+    }
+    portions.reverse();
+    await Promise.all(Array.from({ length: underWay }, () => this.#endPortions(office, portions)));
+  }
+
+  /** One after the other, until one fails, or takes as long as if this process had stood still. */
+  async #endPortions(office: Office, portions: Due[]): Promise<void> {
     const { clock } = this.#ports;
-    for (;;) {
-      const due = this.#due(office);
+    for (let due = portions.pop(); due !== undefined; due = portions.pop()) {
       const startMs = clock.bootMs();
-      if (!isAnyone(due) || !(await this.#endSome(office, due)) || this.#office !== office) return;
+      const outcomes = await Promise.all([
+        this.#expire(office, this.#stillDue(office, "expired", due.expired)),
+        this.#mark(office, this.#stillDue(office, "silent", due.silent)),
+      ]);
       await new Promise<void>((resolve) => clock.defer(resolve));
-      if (clock.bootMs() - startMs >= this.#options.electionTimeoutMinMs) return;
+      const isSteady = clock.bootMs() - startMs < this.#options.electionTimeoutMinMs;
+      if (this.#office === office && isSteady && outcomes.every((isApplied) => isApplied)) continue;
+      portions.length = 0;
     }
   }
 
   #due(office: Office): Due {
     const nowMs = this.#ports.clock.bootMs();
-    const expired: SessionAt[] = [];
-    const silent: SessionAt[] = [];
-    for (const [session, { ttlMs, renewals }] of this.#ports.store.sessions.entries()) {
-      if (office.expiring.has(session) || office.isAwaited(session)) continue;
-      if (office.expiryMs(session, ttlMs) <= nowMs) expired.push({ session, renewals });
-      else if (office.markMs(session, ttlMs) <= nowMs) silent.push({ session, renewals });
+    const due: Record<Lateness, SessionAt[]> = { expired: [], silent: [] };
+    for (const [session, state] of this.#ports.store.sessions.entries()) {
+      const lateness = office.latenessOf(session, state, nowMs);
+      if (lateness !== undefined) due[lateness].push({ session, renewals: state.renewals });
     }
-    return { expired, silent };
+    return due;
   }
 
-  /** True where what was proposed was applied, and there may be more. */
-  async #endSome(office: Office, due: Due): Promise<boolean> {
-    const { maxExpiriesAtOnce } = this.#options;
-    const expired = due.expired.slice(0, maxExpiriesAtOnce);
-    const silent = due.silent.slice(0, maxExpiriesAtOnce);
-    const outcomes = await Promise.all([this.#expire(office, expired), this.#mark(office, silent)]);
-    return outcomes.every((isApplied) => isApplied);
+  /** Keep-alives may have come while the portion before was under way. */
+  #stillDue(office: Office, lateness: Lateness, some: readonly SessionAt[]): SessionAt[] {
+    const nowMs = this.#ports.clock.bootMs();
+    return some.filter(({ session, renewals }) => {
+      const state = this.#session(session);
+      return state?.renewals === renewals && office.latenessOf(session, state, nowMs) === lateness;
+    });
   }
 
   async #expire(office: Office, sessions: readonly SessionAt[]): Promise<boolean> {
