@@ -108,7 +108,7 @@ describe("the history", () => {
         const { floor } = state.history;
         const pairs = new Map<string, StoredPair>(model.states[floor]);
         let last = floor;
-        for (const { revision, changes } of recordsAfter(state.history, floor)) {
+        for (const { revision, changes } of recordsAfter(state.history, state.pairs, floor)) {
           expect(revision).toBe(last + 1);
           last = revision;
           for (const { key, before, after } of changes) {
@@ -132,7 +132,7 @@ describe("the history", () => {
     expect(history.bytes).toBeLessThanOrEqual(10_000);
     expect(history.size).toBe(10);
     expect(history.floor).toBe(1_990);
-    expect(history.blocks.reduce((sum, { records }) => sum + records.length, 0)).toBeLessThan(600);
+    expect(history.blocks.reduce((sum, { count }) => sum + count, 0)).toBeLessThan(600);
     log.run(put("k", new Uint8Array(1_000_000)));
     log.run(remove("k"));
     expect([history.size, history.floor]).toEqual([1, 2_001]);
@@ -149,5 +149,30 @@ describe("the history", () => {
     expect(hashState(view)).toBe(told);
     expect(getPairAt(view, "k0", 5)?.version).toBe(1);
     expect(view.history.size).toBe(700);
+  });
+
+  it("tells what each change put in both of two states that go on from one", () => {
+    const log = createLog();
+    for (let n = 1; n <= 20; n += 1) log.run(put(`k${n % 5}`, `v${n}`));
+    const other = viewOf(log.state);
+    const text = (state: StoreState): string[] =>
+      [...recordsAfter(state.history, state.pairs, 0)].flatMap(({ changes }) =>
+        changes.map(({ key, after }) => `${key}=${after && Buffer.from(after.value).toString()}`),
+      );
+    const before = text(log.state);
+    for (const [state, mark] of [
+      [log.state, "w"],
+      [other, "x"],
+      [log.state, "y"],
+    ] as const) {
+      for (let n = 1; n <= 3; n += 1) {
+        const command = mark === "x" ? put(`k${4 - n}`, `x${n}`) : put(`k${n}`, `${mark}${n}`);
+        const data = encodeProposal({ origin: { kind: "anonymous" }, command });
+        applyEntry(state, { index: 100, term: 1, kind: "command", data });
+      }
+    }
+    const mine = ["w", "y"].flatMap((mark) => [1, 2, 3].map((n) => `k${n}=${mark}${n}`));
+    expect(text(log.state)).toEqual([...before, ...mine]);
+    expect(text(other)).toEqual([...before, ...[1, 2, 3].map((n) => `k${4 - n}=x${n}`)]);
   });
 });

@@ -109,7 +109,7 @@ describe("leases", () => {
           const own = new Set(held.filter((one) => one.session === id));
           expect(new Set(session.acquisitions.values())).toEqual(own);
           expect(leaseSetOf(state, id)?.leases).toHaveLength(own.size);
-          const keys = [...state.pairs.values()].filter((pair) => pair.session === id);
+          const keys = [...state.pairs.pairs()].filter((pair) => pair.session === id);
           expect([...session.keys].sort()).toEqual(keys.map(({ key }) => key));
         }
       }),

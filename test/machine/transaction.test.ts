@@ -6,7 +6,7 @@ import {
   type Transaction,
   type TransactionOp,
 } from "@quorate/client/protocol";
-import { hashState, quotaAlarm } from "@quorate/kv/machine";
+import { hashState, quotaAlarm, recordsAfter } from "@quorate/kv/machine";
 import { describe, expect, it } from "vitest";
 import { anonymous, createLog, type Log, put, remove } from "./log.ts";
 
@@ -33,7 +33,7 @@ describe("a transaction", () => {
     log.run(put("a", "1"));
     const written = log.run(transaction({ onSuccess: [puts("b"), { kind: "delete", key: "a" }, puts("c")] }));
     expect(written).toMatchObject({ kind: "transacted", revision: 2, succeeded: true });
-    const [record] = [...log.state.history.blocks.flatMap(({ records }) => records)].slice(-1);
+    const [record] = recordsAfter(log.state.history, log.state.pairs, 1);
     expect(record?.changes.map(({ key }) => key)).toEqual(["b", "a", "c"]);
     expect(log.run(transaction({ onSuccess: [{ kind: "delete", key: "zz" }] }))).toMatchObject({
       revision: 2,

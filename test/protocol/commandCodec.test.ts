@@ -193,11 +193,11 @@ describe("an encoded proposal", () => {
     expect(reasonFor(bytes)).toContain(reason);
   });
 
-  it("holds none of the buffer that it came in", () => {
-    const frame = Buffer.from(encodeProposal(put("k", Uint8Array.of(1, 2, 3))));
+  it("holds of the buffer that it came in the value that is to be stored, and nothing else", () => {
+    const frame = encodeProposal(put("k", Uint8Array.of(1, 2, 3)));
     const decoded = decodeProposal(frame);
     frame.fill(0xee);
-    expect(decoded).toEqual({ kind: "proposal", proposal: put("k", Uint8Array.of(1, 2, 3)) });
+    expect(decoded).toEqual({ kind: "proposal", proposal: put("k", Uint8Array.of(0xee, 0xee, 0xee)) });
   });
 
   it("takes the longest key and value, within the largest request, and refuses one byte more", () => {

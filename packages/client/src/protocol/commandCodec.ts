@@ -76,7 +76,7 @@ export function encodeProposal(proposal: Proposal): Uint8Array {
   return writer.bytes;
 }
 
-/** Copies what it takes from `bytes`: a value lives as long as its key, and must not keep a whole frame alive. */
+/** Values that are to be stored are views of `bytes`, since whoever stores one copies it; all else is copied. */
 export function decodeProposal(
   bytes: Uint8Array,
 ): { readonly kind: "proposal"; readonly proposal: Proposal } | Malformed {
@@ -246,7 +246,7 @@ function readPut(reader: ByteReader): Extract<Command, { kind: "put" }> {
     format: format ?? "bytes",
     condition: readCondition(reader),
     key: reader.byteString("key", maxKeyBytes),
-    value: reader.run("value", maxValueBytes),
+    value: reader.view("value", maxValueBytes),
   };
 }
 

@@ -106,7 +106,7 @@ function readOp(reader: ByteReader): TransactionOp {
       const format = formats[reader.byte("format")];
       if (format === undefined) reader.fail("its format is unknown");
       const key = reader.byteString("key", maxKeyBytes);
-      const value = reader.run("value", maxValueBytes);
+      const value = reader.view("value", maxValueBytes);
       const attached = kind === "attachedPut" ? ({ attached: true } as const) : {};
       return { kind: "put", format: format ?? "bytes", key, value, ...attached };
     }

@@ -3,7 +3,7 @@
  * settled once, when all else is done: at most one grant a name and revision.
  */
 import type { ByteString } from "@quorate/client/protocol";
-import type { PairChange } from "./history.ts";
+import type { NewChange } from "./history.ts";
 import type { AppliedEntry, StoreState } from "./storeState.ts";
 
 export interface Change {
@@ -16,7 +16,7 @@ export interface Change {
   /** Undefined as long as nothing of the entry has raised the store's. */
   revision: number | undefined;
   /** The keys that it has written, each once: a record of the history when the entry is done. */
-  readonly writes: PairChange[];
+  readonly writes: NewChange[];
   /** Leases whose grant, queue or delay it changed. */
   readonly touched: Set<ByteString>;
   /** Sessions that it ended, or whose acquisitions it changed. */

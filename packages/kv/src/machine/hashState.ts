@@ -6,7 +6,7 @@
  * makes two states collide on purpose.
  */
 import { type ByteString, resultToWire, type StoredPair, storeLimitNames } from "@quorate/client/protocol";
-import { type History, recordsAfter } from "./history.ts";
+import { recordsAfter } from "./history.ts";
 import type { Acquisition, LeaseState } from "./leaseState.ts";
 import type { SessionState, StoreState } from "./storeState.ts";
 
@@ -15,9 +15,9 @@ export function hashState(state: StoreState): string {
   const digest: Digest = { first: 0x811c9dc5, second: 0x9e3779b9 };
   addNumber(digest, state.revision);
   addNumber(digest, state.pairs.size);
-  for (const pair of state.pairs.values()) addPair(digest, pair);
+  for (const pair of state.pairs.pairs()) addPair(digest, pair);
   for (const name of storeLimitNames) addNumber(digest, state.limits[name]);
-  addHistory(digest, state.history);
+  addHistory(digest, state);
   addNumber(digest, state.sessions.size);
   for (const [id, session] of state.sessions.entries()) {
     addNumber(digest, id);
@@ -41,10 +41,10 @@ function addPair(digest: Digest, pair: StoredPair): void {
   for (const number of [createRevision, modRevision, version, session]) addNumber(digest, number);
 }
 
-function addHistory(digest: Digest, history: History): void {
+function addHistory(digest: Digest, { history, pairs }: StoreState): void {
   addNumber(digest, history.floor);
   addNumber(digest, history.size);
-  for (const { revision, changes } of recordsAfter(history, history.floor)) {
+  for (const { revision, changes } of recordsAfter(history, pairs, history.floor)) {
     addNumber(digest, revision);
     addNumber(digest, changes.length);
     for (const { key, before, after } of changes) {

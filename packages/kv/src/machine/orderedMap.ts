@@ -4,13 +4,12 @@
  *
  * Their shape never decides a result: only the order of the keys does, which is that of bytes, or of numbers.
  */
-import type { ByteString, StoredPair } from "@quorate/client/protocol";
+import type { ByteString } from "@quorate/client/protocol";
 import sortedBtree from "sorted-btree";
 import { bulkLoad } from "sorted-btree/extended/bulkLoad.js";
 import sortedUnion from "sorted-btree/extended/union.js";
 
 export type OrderedMap<Key, Value> = sortedBtree.default<Key, Value>;
-export type PairMap = OrderedMap<ByteString, StoredPair>;
 
 /** What Node.js imports of this CommonJS module has the class as `default`; many bundlers import the class itself. */
 const Tree: typeof sortedBtree.default =
@@ -34,9 +33,13 @@ export function createNumberMap<Value>(): OrderedMap<number, Value> {
  * A map of both: `keys` ascend, and the first comes after the last key of `map`, which is not to be used afterwards.
  * Runs of thousands of keys come in at a tenth of the cost of one by one.
  */
-export function withRun(map: PairMap, keys: ByteString[], values: StoredPair[]): PairMap {
+export function withRun<Value>(
+  map: OrderedMap<ByteString, Value>,
+  keys: ByteString[],
+  values: Value[],
+): OrderedMap<ByteString, Value> {
   const run = bulkLoad(keys, values, maxNodeSize, compareKeys);
-  return map.size === 0 ? run : union<PairMap, ByteString, StoredPair>(map, run, overlap);
+  return map.size === 0 ? run : union<OrderedMap<ByteString, Value>, ByteString, Value>(map, run, overlap);
 }
 
 function overlap(): never {

@@ -25,7 +25,7 @@ export function putPair(change: Change, command: Put): CommandResult {
 
 export function deletePair(change: Change, { key, condition, fence }: Delete): CommandResult {
   const { state } = change;
-  const refusal = refusalOf(state, condition, fence, state.pairs.get(key)?.modRevision ?? 0);
+  const refusal = refusalOf(state, condition, fence, state.pairs.modRevisionOf(key));
   if (refusal !== undefined) return refusal;
   const existed = removePair(change, key);
   return { kind: "deleted", revision: state.revision, existed };

@@ -5,8 +5,9 @@
  * for them but their records.
  */
 import { type ByteString, isInRange, type KeyRange, type StoredPair } from "@quorate/client/protocol";
-import { recordsAfter } from "./history.ts";
-import type { PairMap } from "./orderedMap.ts";
+import { beforeAt, isOfKey, keyAt } from "./changeBlock.ts";
+import { changesAfter } from "./history.ts";
+import type { PairMap } from "./pairMap.ts";
 import { type ListedPairs, type ListSpan, pageOf, pairsIn } from "./reads.ts";
 import type { StoreState } from "./storeState.ts";
 
@@ -26,8 +27,8 @@ export function standingOf(state: StoreState, revision: number): Standing {
 
 /** The revision must be kept. */
 export function getPairAt(state: StoreState, key: ByteString, revision: number): StoredPair | undefined {
-  for (const { changes } of recordsAfter(state.history, revision)) {
-    for (const change of changes) if (change.key === key) return change.before;
+  for (const { block, at } of changesAfter(state.history, revision)) {
+    if (isOfKey(block, at, key)) return beforeAt(block, at);
   }
   return state.pairs.get(key);
 }
@@ -50,10 +51,9 @@ function undoneIn(
   revision: number,
 ): ReadonlyMap<ByteString, StoredPair | undefined> {
   const undone = new Map<ByteString, StoredPair | undefined>();
-  for (const { changes } of recordsAfter(state.history, revision)) {
-    for (const { key, before } of changes) {
-      if (isInRange(key, range) && !undone.has(key)) undone.set(key, before);
-    }
+  for (const { block, at } of changesAfter(state.history, revision)) {
+    const key = keyAt(block, at);
+    if (isInRange(key, range) && !undone.has(key)) undone.set(key, beforeAt(block, at));
   }
   return undone;
 }
@@ -103,7 +103,7 @@ export function beginCount(state: StoreState, range: KeyRange, revision: number)
 export function countOn(counting: Counting, maxPairs: number): boolean {
   const { pairs, range } = counting;
   let seen = 0;
-  for (const [key] of pairs.entries(counting.from, [])) {
+  for (const key of pairs.keys(counting.from)) {
     if (range.to !== "" && key >= range.to) return true;
     if (seen >= maxPairs) {
       counting.from = key;

@@ -1,6 +1,6 @@
 /**
- * What can be read of the state. Nothing here changes it. Pairs are given out as they are held, never copied: they
- * and their values are not to be written to.
+ * What can be read of the state. Nothing here changes it. Values are given out as they are held, never copied: they
+ * are not to be written to, and whoever keeps one keeps all of its slab.
  */
 import {
   type ByteString,
@@ -61,18 +61,15 @@ export function pageOf(all: Iterable<StoredPair>, span: ListSpan): ListedPairs {
 }
 
 /** The range's pairs, in the asked order, as they are while the caller takes them: in one turn. */
-export function* pairsIn(state: StoreState, range: KeyRange, reverse: boolean): Generator<StoredPair, void> {
-  for (const [key, pair] of walk(state, range, reverse)) {
-    if (reverse ? key < range.from : range.to !== "" && key >= range.to) return;
+export function* pairsIn(
+  { pairs }: StoreState,
+  { from, to }: KeyRange,
+  reverse: boolean,
+): Generator<StoredPair, void> {
+  for (const pair of reverse ? pairs.pairsBackwards(to === "" ? undefined : to) : pairs.pairs(from)) {
+    if (reverse ? pair.key < from : to !== "" && pair.key >= to) return;
     yield pair;
   }
-}
-
-/** From the range's first pair on, in the asked order, past the range's end. The array is reused at each step. */
-function walk(state: StoreState, range: KeyRange, reverse: boolean): Iterable<[ByteString, StoredPair]> {
-  const reused: (ByteString | StoredPair)[] = [];
-  if (!reverse) return state.pairs.entries(range.from, reused);
-  return state.pairs.entriesReversed(range.to === "" ? undefined : range.to, reused, true);
 }
 
 export function isAlive(state: StoreState, session: number): boolean {

@@ -10,7 +10,8 @@ import {
 } from "@quorate/client/protocol";
 import { createHistory, type History } from "./history.ts";
 import type { Acquisition, LeaseState } from "./leaseState.ts";
-import { createKeyMap, createNumberMap, type OrderedMap, type PairMap } from "./orderedMap.ts";
+import { createKeyMap, createNumberMap, type OrderedMap } from "./orderedMap.ts";
+import { PairMap } from "./pairMap.ts";
 import { createDigest, type PairsDigest } from "./pairsDigest.ts";
 
 /**
@@ -70,7 +71,7 @@ export interface AppliedEntry {
 export function createStore(): StoreState {
   return {
     revision: 0,
-    pairs: createKeyMap(),
+    pairs: new PairMap(),
     bytes: 0,
     digest: createDigest(),
     history: createHistory(),

@@ -11,6 +11,7 @@ import {
   maxRangeDeleteBytes,
   maxRangeDeletes,
   pairOverheadBytes,
+  type StoredPair,
   type Transaction,
   type TransactionOp,
   type TransactionOpResult,
@@ -131,7 +132,7 @@ function planOp(state: StoreState, plan: Plan, op: TransactionOp): void {
     case "get": {
       const pair = state.pairs.get(op.key);
       plan.readBytes += pair === undefined ? pairOverheadBytes : pair.value.length;
-      plan.results.push({ kind: "got", pair });
+      plan.results.push({ kind: "got", pair: pair && ownCopy(pair) });
       return;
     }
     case "list": {
@@ -139,12 +140,17 @@ function planOp(state: StoreState, plan: Plan, op: TransactionOp): void {
       const maxBytes = Math.max(1, maxPageBytes - plan.readBytes);
       const { pairs, more } = listPairs(state, op.range, { ...op, maxBytes });
       for (const pair of pairs) plan.readBytes += pair.value.length;
-      plan.results.push({ kind: "listed", pairs, more });
+      plan.results.push({ kind: "listed", pairs: pairs.map(ownCopy), more });
       return;
     }
     default:
       unreachable(op);
   }
+}
+
+/** Results are kept until the client has them, and must keep no slab alive. */
+function ownCopy(pair: StoredPair): StoredPair {
+  return { ...pair, value: pair.value.slice() };
 }
 
 /** Stops where it is too much: the transaction is then refused whole. */

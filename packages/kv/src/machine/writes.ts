@@ -10,7 +10,7 @@ import {
   type StoredPair,
 } from "@quorate/client/protocol";
 import { type Change, raisedRevision } from "./change.ts";
-import { addRecord, cutHistory, recordOf } from "./history.ts";
+import { addRecord, cutHistory } from "./history.ts";
 import { addToDigest, takeFromDigest } from "./pairsDigest.ts";
 import { sessionToChange } from "./sessionToChange.ts";
 import type { StoreState } from "./storeState.ts";
@@ -48,7 +48,7 @@ export function writePair(change: Change, { key, before, put }: Write): number {
     addToDigest(state.digest, after);
     state.pairs.set(key, after);
   }
-  change.writes.push({ key, before, after });
+  change.writes.push({ key, before, puts: after !== undefined });
   return revision;
 }
 
@@ -79,7 +79,7 @@ export function removePair(change: Change, key: ByteString): boolean {
 /** When all else of the entry is done. */
 export function recordWrites({ state, revision, writes }: Change): void {
   if (revision === undefined || writes.length === 0) return;
-  addRecord(state.history, recordOf(revision, writes));
+  addRecord(state.history, revision, writes);
   cutHistory(state.history, state.limits);
 }
 

@@ -152,7 +152,7 @@ export class StoreWorkload implements Workload {
   checkFinally(host: SimulatedHost): void {
     const pairs = host.running?.store?.host.store.pairs;
     const revisions = new Map<string, number>();
-    for (const [key, { modRevision }] of pairs?.entries() ?? []) revisions.set(key, modRevision);
+    for (const { key, modRevision } of pairs?.pairs() ?? []) revisions.set(key, modRevision);
     this.oracle.checkFinally(pairs === undefined ? undefined : revisions);
   }
 

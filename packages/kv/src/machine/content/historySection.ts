@@ -1,21 +1,16 @@
 /**
  * The history, newest revision first: one item for each change, with its revision, its key, and the pair before it.
  *
- * The pair after it is not written. It is the one before the next change of the key, or the present one; so restored
- * pairs are shared as they were, and the history takes about as many bytes as its limit says.
+ * The pair after it is not written: it is the one before the next change of the key, or the present one. So the
+ * history takes about as many bytes as its limit says.
  */
-import {
-  type ByteReader,
-  type ByteString,
-  isKey,
-  maxKeyBytes,
-  type StoredPair,
-} from "@quorate/client/protocol";
-import { addRecord, type PairChange, type RevisionRecord, recordOf, recordsBackwards } from "../history.ts";
+import { type ByteReader, isKey, maxKeyBytes, type StoredPair } from "@quorate/client/protocol";
+import { beforeAt, keyAt, revisionAt } from "../changeBlock.ts";
+import { changesBackwards } from "../history.ts";
+import { HistoryBuilder, type ReplacedPair } from "../historyBuilder.ts";
 import type { ContentWriter } from "./contentWriter.ts";
 import { readPair, writePair } from "./pairsSection.ts";
 import type { StateSection } from "./sections.ts";
-import { createSlabs, type Keep } from "./slabs.ts";
 
 /** One item: the oldest revision that can be read. */
 export const historyFloorSection: StateSection = {
@@ -40,41 +35,35 @@ export const historySection: StateSection = {
   tag: 11,
   name: "history",
   *write(view, out) {
-    for (const { revision, changes } of recordsBackwards(view.history)) {
-      for (const { key, before } of changes) {
-        out.varint(revision);
-        out.byteString(key);
-        writeBefore(out, before);
-        yield;
-      }
+    for (const { block, at } of changesBackwards(view.history)) {
+      out.varint(revisionAt(block, at));
+      out.byteString(keyAt(block, at));
+      writeBefore(out, beforeAt(block, at));
+      yield;
     }
   },
   restore(state) {
-    /** What each key that is met in older revisions is after them. */
-    const after = new Map<ByteString, StoredPair | undefined>();
-    const records: RevisionRecord[] = [];
+    const builder = new HistoryBuilder(state.history, state.pairs);
     let revision = 0;
-    let changes: PairChange[] = [];
-    const keep = createSlabs();
+    let changes: ReplacedPair[] = [];
     const close = (): void => {
-      if (changes.length > 0) records.push(recordOf(revision, changes));
+      if (changes.length > 0) builder.add(revision, changes);
       changes = [];
     };
     return {
       item(input) {
         const found = input.varint("revision");
-        const { key, before } = readBefore(input, keep);
+        const change = readChange(input);
         if (found > state.revision || found <= state.history.floor || (revision > 0 && found > revision))
           input.fail("its history is not of kept revisions in descending order");
         if (input.problem !== undefined) return;
         if (found !== revision) close();
         revision = found;
-        changes.push({ key, before, after: after.has(key) ? after.get(key) : state.pairs.get(key) });
-        after.set(key, before);
+        changes.push(change);
       },
       end() {
         close();
-        for (const record of records.splice(0).reverse()) addRecord(state.history, record);
+        builder.finish();
       },
     };
   },
@@ -88,10 +77,10 @@ function writeBefore(out: ContentWriter, before: StoredPair | undefined): void {
   if (before.session !== undefined) out.varint(before.session);
 }
 
-function readBefore(input: ByteReader, keep: Keep): Pick<PairChange, "key" | "before"> {
+function readChange(input: ByteReader): ReplacedPair {
   const key = input.byteString("key", maxKeyBytes);
   const kind = input.byte("pair before");
-  const pair = kind > 0 ? readPair(input, keep) : undefined;
+  const pair = kind > 0 ? readPair(input) : undefined;
   const before = pair !== undefined && kind === 2 ? { ...pair, session: input.varint("session") } : pair;
   if (kind > 2 || !isKey(key) || (before !== undefined && before.key !== key)) {
     input.fail("a change in its history makes no sense");

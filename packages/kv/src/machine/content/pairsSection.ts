@@ -5,20 +5,17 @@
  */
 import {
   type ByteReader,
-  type ByteString,
   type Format,
   isKey,
   maxKeyBytes,
   maxValueBytes,
   type StoredPair,
 } from "@quorate/client/protocol";
-import { withRun } from "../orderedMap.ts";
 import { addToDigest } from "../pairsDigest.ts";
 import type { StoreState } from "../storeState.ts";
 import { bytesOfPair } from "../writes.ts";
 import type { ContentWriter } from "./contentWriter.ts";
 import type { SectionRestoration, StateSection } from "./sections.ts";
-import { createSlabs, type Keep } from "./slabs.ts";
 
 /** By their numbers in the content: only ever add at the end. */
 const formats: readonly Format[] = ["bytes", "text", "json"];
@@ -29,7 +26,7 @@ export const pairsSection: StateSection = {
   tag: 2,
   name: "pairs",
   *write(view, out) {
-    for (const pair of view.pairs.values()) {
+    for (const pair of view.pairs.pairs()) {
       writePair(out, pair);
       yield;
     }
@@ -47,34 +44,31 @@ export function writePair(out: ContentWriter, pair: StoredPair): void {
 }
 
 function restorePairs(state: StoreState): SectionRestoration {
-  let keys: ByteString[] = [];
   let pairs: StoredPair[] = [];
   let lastKey = "";
-  const keep = createSlabs();
   const flush = (): void => {
-    if (keys.length > 0) state.pairs = withRun(state.pairs, keys, pairs);
-    keys = [];
+    if (pairs.length > 0) state.pairs.append(pairs);
     pairs = [];
   };
   return {
     item(input) {
-      const pair = readPair(input, keep);
+      const pair = readPair(input);
       if (!isKey(pair.key) || pair.key <= lastKey) input.fail("its keys are not keys in ascending order");
       if (input.problem !== undefined) return;
       lastKey = pair.key;
       state.bytes += bytesOfPair(pair);
       addToDigest(state.digest, pair);
-      keys.push(pair.key);
       pairs.push(pair);
-      if (keys.length >= runPairs) flush();
+      if (pairs.length >= runPairs) flush();
     },
     end: flush,
   };
 }
 
-export function readPair(input: ByteReader, keep: Keep): StoredPair {
+/** Its value is as good as the bytes that are read. */
+export function readPair(input: ByteReader): StoredPair {
   const key = input.byteString("key", maxKeyBytes);
-  const value = keep(input.view("value", maxValueBytes));
+  const value = input.view("value", maxValueBytes);
   const format = formats[input.byte("format")];
   if (format === undefined) input.fail("its format is unknown");
   return {

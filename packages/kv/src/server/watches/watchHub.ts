@@ -59,10 +59,10 @@ export class WatchHub {
 
   /** An entry was applied. In the same turn. */
   applied(): void {
-    const { revision, history } = this.#ports.store();
+    const { revision, history, pairs } = this.#ports.store();
     if (revision === this.#position) return;
     if (this.#live.size > 0) {
-      for (const record of recordsAfter(history, this.#position)) this.#tell(record, this.#live);
+      for (const record of recordsAfter(history, pairs, this.#position)) this.#tell(record, this.#live);
     }
     this.#position = revision;
   }
@@ -145,10 +145,10 @@ export class WatchHub {
     this.#walk ??= this.#nextWalk();
     const walk = this.#walk;
     if (walk === undefined) return;
-    const { history } = this.#ports.store();
+    const { history, pairs } = this.#ports.store();
     this.#dropCompacted(walk, history.floor);
     let [records, changes] = [0, 0];
-    for (const record of recordsAfter(history, walk.at)) {
+    for (const record of recordsAfter(history, pairs, walk.at)) {
       if (records >= maxRecordsPerTurn || changes >= maxChangesPerTurn) {
         this.#deferTurn();
         return;
