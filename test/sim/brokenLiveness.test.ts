@@ -5,7 +5,15 @@ import type { LivenessName } from "@quorate/sim";
 import { describe, expect, it } from "vitest";
 import { loadMutated } from "../mutants/loadMutated.ts";
 import { occurrences, type Patch } from "../mutants/sources.ts";
-import { deafFollower, halfLeader, restarted, type Scene, star, undisturbed } from "./livenessScenarios.ts";
+import {
+  deafFollower,
+  halfLeader,
+  leasesPassedOn,
+  restarted,
+  type Scene,
+  star,
+  undisturbed,
+} from "./livenessScenarios.ts";
 import type { Simulator } from "./scenarios.ts";
 
 interface Broken extends Patch {
@@ -106,6 +114,22 @@ const broken: readonly Broken[] = [
     replace: "commitIndex, options, boot }) {\n  if (boot > 1 || floor !== undefined ||",
     scene: (sim) => restarted(sim, "raft", "all"),
     as: "L16 restart of all",
+  },
+  {
+    name: "a session that fell silent is never ended",
+    file: "packages/kv/src/server/sessionClock.ts",
+    find: "if (office.expiryMs(session, ttlMs) <= nowMs) expired.push",
+    replace: "if (office.expiryMs(session, ttlMs) < 0) expired.push",
+    scene: (sim) => leasesPassedOn(sim),
+    as: "L17 leases pass on",
+  },
+  {
+    name: "a keep-alive is answered and not counted",
+    file: "packages/kv/src/server/sessionClock.ts",
+    find: '      office.hear(session, arrivedMs);\n      end("alive");',
+    replace: '      end("alive");',
+    scene: (sim) => leasesPassedOn(sim),
+    as: "L17 leases pass on",
   },
 ];
 

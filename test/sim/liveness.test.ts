@@ -8,6 +8,7 @@ import { describe, expect, it } from "vitest";
 import {
   deafFollower,
   halfLeader,
+  leasesPassedOn,
   meshWithTails,
   oneLinkCut,
   outdatedVoter,
@@ -16,6 +17,15 @@ import {
   undisturbed,
 } from "./livenessScenarios.ts";
 import { calmCluster, leaderOf, operateFor, verdict } from "./scenarios.ts";
+
+describe("a core of whole nodes", () => {
+  it("passes the lease of a client that died to who waits, and takes none from the living (L17)", async () => {
+    const { simulation, elections } = await leasesPassedOn(sim);
+    expect(verdict(simulation)).toBe("nothing violated");
+    expect(simulation.history.marks.get("lease passed on in a healed core")).toBe(1);
+    expect(elections()).toBe(0);
+  });
+});
 
 describe.each(["raft", "store"] as const)("a core while the rest stays broken (%s)", (layer) => {
   it("keeps its leader, though one node hears nobody and all hear it (L4)", async () => {

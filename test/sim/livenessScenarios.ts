@@ -172,3 +172,15 @@ export async function undisturbed(sim: Simulator, layer: Layer): Promise<Scene> 
   const simulation = await calm(sim, 3, layer);
   return judge(sim, simulation, [], simulation.cluster.hosts);
 }
+
+/** Clients take leases, one dies, and nothing else is done to it. */
+export async function leasesPassedOn(sim: Simulator): Promise<Scene> {
+  const simulation = await calmCluster(sim, { seed: 3, nodes: 3, layer: "store", leaseClients: 2 });
+  const core = sim.coreOf(
+    simulation,
+    simulation.cluster.hosts.map(({ name }) => name),
+  );
+  const before = simulation.history.leaders.size;
+  await sim.checkLeases(simulation, core, sim.chanceFrom(1, "leases"));
+  return { simulation, elections: () => simulation.history.leaders.size - before };
+}

@@ -12,6 +12,7 @@ export interface CalmOptions {
   readonly nodes: number;
   readonly layer: Layer;
   readonly meanDiskLatencyMs?: number;
+  readonly leaseClients?: number;
 }
 
 /** A cluster on which nothing goes wrong by itself, with a leader. */
@@ -20,8 +21,8 @@ export async function calmCluster(
   options: CalmOptions,
   linearizability: "always" | "never" = "never",
 ): Promise<Simulation> {
-  const { meanDiskLatencyMs = sim.calmProfile.meanDiskLatencyMs, ...rest } = options;
-  const profile = { ...sim.calmProfile, meanDiskLatencyMs };
+  const { meanDiskLatencyMs = sim.calmProfile.meanDiskLatencyMs, leaseClients = 0, ...rest } = options;
+  const profile = { ...sim.calmProfile, meanDiskLatencyMs, leaseClients };
   const simulation = sim.openSimulation({ ...rest, profile, linearizability });
   simulation.cluster.startAll();
   await sim.runFor(simulation, 10_000, () => isSettled(simulation));

@@ -69,12 +69,13 @@ export {
 export type { Nemesis } from "./faults/nemesis.ts";
 export { cutsBetween } from "./faults/partitions.ts";
 export { calmProfile, drawProfile, type Profile } from "./faults/profile.ts";
-export { invariants, notYet, requiredMarks, seedsForMarks } from "./invariants/catalogue.ts";
+export { invariants, marksRequiredOf, requiredMarks, seedsForMarks } from "./invariants/catalogue.ts";
 export type { History, InvariantName, LivenessName, Violation } from "./invariants/history.ts";
 export { type Layer, layers } from "./layer.ts";
 export { type Core, chooseCore, coreOf } from "./liveness/core.ts";
 export { checkCore } from "./liveness/coreChecks.ts";
 export { restartAll, restartOne } from "./liveness/drills.ts";
+export { checkLeases } from "./liveness/leases.ts";
 export { checkLiveness, healCore } from "./liveness/liveness.ts";
 export { checkRecovery } from "./liveness/recovery.ts";
 export type {

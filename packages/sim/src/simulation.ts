@@ -89,7 +89,7 @@ export function openSimulation(options: WorldOptions): FaultySimulation {
   const chosen: Profile = { leaseClients, ...drawProfile(world.chance("profile")), ...options.profile };
   const given = {
     ...chosen,
-    options: { ...drawSnapshots(world.chance("snapshots"), chosen.options), ...chosen.options },
+    options: { ...drawSnapshots(world.chance("snapshots"), chosen), ...chosen.options },
   };
   // Nobody else brings them in.
   const spares = given.faults.member === undefined ? (options.profile?.spares ?? 0) : given.spares;

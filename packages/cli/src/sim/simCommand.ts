@@ -25,7 +25,7 @@ export async function runSim(options: GivenOptions): Promise<number> {
 }
 
 async function runRange(asked: SimOptions): Promise<number> {
-  const { namedProfiles, requiredMarks, seedsForMarks } = await import("@quorate/sim");
+  const { namedProfiles, marksRequiredOf } = await import("@quorate/sim");
   const { from, to, nodes, layer, durationMs, maxEvents } = asked;
   const { profile } = namedProfiles[asked.profile];
   const limit = maxEvents === undefined ? {} : { maxEvents };
@@ -47,13 +47,8 @@ async function runRange(asked: SimOptions): Promise<number> {
   else await runSeeds(tasks, tell);
   if (showsProgress) process.stderr.write("\r\u001b[K");
   if (only !== undefined) await show(failure, only, asked);
-  const needsMarks =
-    failure === undefined &&
-    tasks.length >= seedsForMarks &&
-    asked.profile === "swarm" &&
-    layer === "store" &&
-    nodes >= 5;
-  const missing = needsMarks ? tally.missing(requiredMarks) : [];
+  const required = marksRequiredOf({ seeds: tasks.length, profile: asked.profile, layer, nodes });
+  const missing = failure === undefined ? tally.missing(required) : [];
   if (missing.length > 0) {
     process.stderr.write(`quorate: required marks that no seed reached: ${missing.join(", ")}\n`);
   }

@@ -4,26 +4,25 @@ import { textTable } from "../textTable.ts";
 
 type Catalogue = Pick<
   typeof Sim,
-  "namedProfiles" | "faultKinds" | "invariants" | "requiredMarks" | "seedsForMarks" | "notYet"
+  "namedProfiles" | "faultKinds" | "invariants" | "requiredMarks" | "seedsForMarks"
 >;
 
 export function listLines(sim: Catalogue, asJson: boolean): readonly string[] {
-  const { faultKinds, invariants, requiredMarks, notYet, seedsForMarks } = sim;
+  const { faultKinds, invariants, requiredMarks, seedsForMarks } = sim;
   const profiles = Object.fromEntries(
     Object.entries(sim.namedProfiles).map(([name, { about }]) => [name, about]),
   );
-  if (asJson) return [JSON.stringify({ profiles, faults: faultKinds, invariants, requiredMarks, notYet })];
+  if (asJson) return [JSON.stringify({ profiles, faults: faultKinds, invariants, requiredMarks })];
   return [
     ...textTable(["PROFILE", ""], Object.entries(profiles)),
     "",
     ...textTable(["FAULT", ""], Object.entries(faultKinds)),
     "",
     ...textTable(["INVARIANT", ""], Object.entries(invariants)),
-    "",
-    `MARKS that ${seedsForMarks} seeds or more of the profile swarm, with whole nodes, five or more, must reach`,
-    ...requiredMarks,
-    "",
-    "NOT YET: these come with their features",
-    ...notYet,
+    ...Object.entries(requiredMarks).flatMap(([profile, marks]) => [
+      "",
+      `MARKS that ${seedsForMarks} seeds or more of the profile ${profile}, with whole nodes, five or more, must reach`,
+      ...marks,
+    ]),
   ];
 }

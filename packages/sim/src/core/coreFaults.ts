@@ -21,6 +21,7 @@ const strikes: Readonly<Record<FaultKind, boolean>> = {
   rotSnapshot: true,
   // Ports, options, clocks and identities of processes are those of whole nodes.
   crashAtCall: false,
+  crashAtSnapshot: false,
   starvation: false,
   changedTimeouts: false,
   clockRate: false,

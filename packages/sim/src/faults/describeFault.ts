@@ -28,6 +28,8 @@ function sentence(fault: Fault): string {
       return `${fault.node} stands still`;
     case "crashAtCall":
       return `${fault.node} ${fate(fault.silent)} at its call ${fault.calls}, and is down`;
+    case "crashAtSnapshot":
+      return `whoever is next at ${fault.phase} a snapshot ${fate(fault.silent)} at call ${fault.calls} of it, and is down`;
     case "starvation":
       return `${fault.node} is short of processor time (${fault.eventMs} ms an event)`;
     case "changedTimeouts":

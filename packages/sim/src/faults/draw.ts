@@ -2,6 +2,7 @@
  * Which fault strikes next, drawn from the run's profile. Leaders and nodes with a write under way are preferred: that
  * is where it hurts.
  */
+import { type SnapshotPhase, snapshotPhases } from "../invariants/history.ts";
 import type { Chance } from "../world/chance.ts";
 import { drawMemberFault } from "./drawMembers.ts";
 import { drawNetworkFault } from "./drawNetwork.ts";
@@ -50,6 +51,7 @@ export function drawFault(cluster: FaultyCluster, profile: Profile, chance: Chan
     case "crash":
     case "crashAll":
     case "crashAtCall":
+    case "crashAtSnapshot":
     case "pause":
     case "starvation":
     case "changedTimeouts":
@@ -58,6 +60,9 @@ export function drawFault(cluster: FaultyCluster, profile: Profile, chance: Chan
       return drawNetworkFault(kind, cluster, node, chance);
   }
 }
+
+/** Mostly enough to come to its end: where there is more to do, or chunks wait for the network, it dies within. */
+const mostCalls: Readonly<Record<SnapshotPhase, number>> = { taking: 20, receiving: 60, installing: 30 };
 
 function drawProcessFault(
   kind: ProcessFault["kind"],
@@ -78,6 +83,10 @@ function drawProcessFault(
     case "crashAtCall":
       // Nearly always soon: a start, a write or an election has some dozens of calls.
       return { kind, node, calls: Math.ceil(chance.exponential(60)), silent, forMs };
+    case "crashAtSnapshot": {
+      const phase = chance.pick(snapshotPhases);
+      return { kind, phase, calls: chance.between(1, mostCalls[phase]), silent, forMs };
+    }
     case "starvation":
       return { kind, node, eventMs: chance.between(1, 80) / 8, forMs: 50 + 2 * forMs };
     case "changedTimeouts": {

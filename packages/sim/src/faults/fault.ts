@@ -2,7 +2,7 @@
  * Faults as plain data: what is done to whom and for how long. A list of them with times is a schedule, which can be
  * written out and replayed; nothing random is decided when one strikes.
  */
-import type { MemberPhase } from "../invariants/history.ts";
+import type { MemberPhase, SnapshotPhase } from "../invariants/history.ts";
 
 export type Fault = NetworkFault | ProcessFault | DiskFault | ClockFault | TransferFault | MembershipFault;
 
@@ -74,6 +74,17 @@ export type ProcessFault =
       readonly silent: boolean;
       readonly forMs: number;
     }
+  /**
+   * Whichever node begins this with a snapshot next is killed at the `calls`th interaction of its process from there
+   * on: so each step of taking, receiving and installing is a place to die at.
+   */
+  | {
+      readonly kind: "crashAtSnapshot";
+      readonly phase: SnapshotPhase;
+      readonly calls: number;
+      readonly silent: boolean;
+      readonly forMs: number;
+    }
   /** It gets little of its processor: each event takes `eventMs`, and the next one waits for it. */
   | { readonly kind: "starvation"; readonly node: string; readonly eventMs: number; readonly forMs: number }
   /** Killed, and started again after `forMs` with other timeouts, which it keeps. */
@@ -112,12 +123,12 @@ export type DiskFault =
       readonly to: number;
       readonly forMs: number;
     }
-  /** The node is killed, and starts again with an empty directory. */
   /**
    * The node is killed, and a bit of its newest snapshot is another one when it starts again; nothing where there is
    * none before it that its log reaches back to.
    */
   | { readonly kind: "rotSnapshot"; readonly node: string; readonly at: number; readonly forMs: number }
+  /** The node is killed, and starts again with an empty directory. */
   | { readonly kind: "wipe"; readonly node: string; readonly forMs: number }
   /** Writes fail with ENOSPC until there is space again; halfway it is started in vain, and then for good. */
   | { readonly kind: "fullDisk"; readonly node: string; readonly forMs: number }

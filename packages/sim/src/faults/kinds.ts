@@ -11,6 +11,8 @@ export const faultKinds: Readonly<Record<FaultKind, string>> = {
   crash: "a process is killed or loses power, on request in the middle of a write",
   crashAll: "all processes at once",
   crashAtCall: "a process dies at its nth interaction with the world, so at any await",
+  crashAtSnapshot:
+    "a process dies at its nth interaction after it began to take, receive or install a snapshot",
   starvation: "a process gets little of its processor, and its events wait",
   changedTimeouts: "the next start has other timeouts",
   clockRate: "a node's clock runs faster or slower",

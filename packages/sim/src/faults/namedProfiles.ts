@@ -16,6 +16,8 @@ export const profileNames = [
   "transfers",
   "clocks",
   "membership",
+  "churn",
+  "leases",
 ] as const;
 
 export type ProfileName = (typeof profileNames)[number];
@@ -94,6 +96,38 @@ export const namedProfiles: Readonly<Record<ProfileName, NamedProfile>> = {
       faults: { member: 8, crash: 3, crashAll: 0.2, partition: 2, pause: 1, transfer: 1 },
       spares: 2,
       meanFaultGapMs: 250,
+    },
+  },
+  churn: {
+    about:
+      "membership, transfers and snapshots of every size at once; crashes at each step of a snapshot and of a change",
+    profile: {
+      faults: {
+        member: 8,
+        transfer: 3,
+        crashAtSnapshot: 6,
+        crashAtCall: 2,
+        crash: 2,
+        crashAll: 0.2,
+        rotSnapshot: 1,
+        partition: 2,
+        pause: 1,
+      },
+      spares: 2,
+      snapshotless: 0,
+      meanFaultGapMs: 200,
+    },
+  },
+  leases: {
+    about:
+      "clients that take leases, and wait, stand still, are cut off and die; leaders come and go meanwhile",
+    profile: {
+      wire: calmWire,
+      clockDrift: 0,
+      leaseClients: 3,
+      faults: { crash: 4, pause: 3, partition: 3, transfer: 2 },
+      meanFaultGapMs: 700,
+      meanOperationGapMs: 50,
     },
   },
 };

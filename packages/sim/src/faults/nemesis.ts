@@ -68,8 +68,10 @@ export class Nemesis {
    */
   freeze(hosts: readonly FaultyHost[]): void {
     this.isOver = true;
-    this.site.cluster.checks.history.onPhase = undefined;
     const { cluster } = this.site;
+    const { history } = cluster.checks;
+    history.onPhase = undefined;
+    history.onSnapshot = undefined;
     const { paths, timeline } = cluster.world;
     const well = new Set<string>(hosts.map(({ name }) => name));
     paths.healAmong(new Set([...well, clientsHost]));

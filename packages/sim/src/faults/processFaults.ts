@@ -1,4 +1,5 @@
 /** Faults of processes: killed, without power, standing still, short of time, or started with other options. */
+import type { SnapshotPhase } from "../invariants/history.ts";
 import type { FaultOf, ProcessFault } from "./fault.ts";
 import type { FaultyHost } from "./faultyCluster.ts";
 import type { Site, Strikes } from "./strikes.ts";
@@ -27,6 +28,20 @@ export const processStrikes: Strikes<ProcessFault["kind"]> = {
     else host.doomOfNextStart = doom;
   },
 
+  crashAtSnapshot(site, fault) {
+    const { cluster } = site;
+    const { history } = cluster.checks;
+    history.onSnapshot = (phase, id) => {
+      const host = cluster.hosts.find(({ member }) => member?.member === id);
+      if (phase !== fault.phase || host?.process === undefined) return;
+      history.onSnapshot = undefined;
+      host.process.doomAt(fault.calls, () => {
+        history.mark(`killed ${placeOf(host, phase)}`);
+        crash(site, host, fault);
+      });
+    };
+  },
+
   starvation({ cluster, later }, { node, eventMs, forMs }) {
     const { process } = cluster.host(node);
     if (process === undefined || !process.isAlive) return;
@@ -49,6 +64,20 @@ export const processStrikes: Strikes<ProcessFault["kind"]> = {
 function crash({ cluster, later }: Site, host: FaultyHost, { silent, forMs }: Crash): void {
   cluster.crash(host, silent);
   later(forMs, () => cluster.start(host));
+}
+
+/** Where in its work with a snapshot a node is. */
+function placeOf({ member }: FaultyHost, phase: SnapshotPhase): string {
+  if (member?.installing !== undefined) return "while it installs a snapshot";
+  if (member?.restoring !== undefined) return "while its machine is restored from a snapshot";
+  switch (member?.state?.snapshots.incoming?.phase) {
+    case "receiving":
+      return "while it receives a snapshot";
+    case "received":
+      return "between receiving and installing a snapshot";
+    default:
+      return `in or after ${phase} a snapshot`;
+  }
 }
 
 interface Crash {

@@ -23,6 +23,8 @@ export interface Profile {
   readonly faultsAtBirth: boolean;
   readonly meanOperationGapMs: number;
   readonly readShare: number;
+  /** Share of the runs that take no snapshots, where `options` say nothing of it. Left out: a third. */
+  readonly snapshotless?: number;
   readonly options: RaftOptions;
 }
 
@@ -41,6 +43,7 @@ export const everyFault: Readonly<Record<FaultKind, number>> = {
   hangingDisk: 2,
   diskError: 1,
   crashAtCall: 5,
+  crashAtSnapshot: 4,
   starvation: 2,
   changedTimeouts: 1,
   clockRate: 1,
@@ -72,11 +75,13 @@ export const calmProfile: Profile = {
   options: {},
 };
 
+/** Not drawn with the others: they came later, and a run is otherwise what it was before them. */
+const drawnApart: ReadonlySet<string> = new Set(["member", "rotSnapshot", "crashAtSnapshot"]);
+
 export function drawProfile(chance: Chance): Profile {
   const faults: Partial<Record<FaultKind, number>> = {};
   for (const [kind, weight] of Object.entries(everyFault)) {
-    if (kind !== "member" && kind !== "rotSnapshot" && chance.happens(0.75))
-      faults[kind as FaultKind] = weight;
+    if (!drawnApart.has(kind) && chance.happens(0.75)) faults[kind as FaultKind] = weight;
   }
   const isSlow = chance.happens(0.1);
   const options: RaftOptions = {
@@ -110,11 +115,14 @@ export function drawLeaseClients(chance: Chance): number {
 }
 
 /**
- * How often snapshots are taken and how little of the log is left behind them, from after each entry and nothing on;
- * in every third run there are none. Drawn apart, so that a run is otherwise what it would be without them.
+ * How often snapshots are taken and how little of the log is left behind them, from after each entry and nothing on.
+ * Drawn apart, so that a run is otherwise what it would be without them.
  */
-export function drawSnapshots(chance: Chance, { maxCachedBytes = 65_536 }: RaftOptions): RaftOptions {
-  if (chance.happens(1 / 3)) return {};
+export function drawSnapshots(
+  chance: Chance,
+  { snapshotless = 1 / 3, options: { maxCachedBytes = 65_536 } }: Profile,
+): RaftOptions {
+  if (chance.happens(snapshotless)) return {};
   return {
     snapshotEntries: chance.pick([1, 3, 10, 40, 200]),
     snapshotGrowthPercent: chance.pick([0, 0, 50]),

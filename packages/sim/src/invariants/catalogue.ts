@@ -1,7 +1,6 @@
-/**
- * What a simulation looks for, in words: the invariants, the marks that a long enough range of seeds must reach, and
- * what cannot be looked for yet because the feature does not exist.
- */
+/** What a simulation looks for, in words: the invariants, and the marks that a long enough range of seeds must reach. */
+import type { ProfileName } from "../faults/namedProfiles.ts";
+import type { Layer } from "../layer.ts";
 import type { InvariantName, LivenessName } from "./history.ts";
 
 export const invariants: Readonly<Record<InvariantName, string>> = {
@@ -50,6 +49,8 @@ export const invariants: Readonly<Record<InvariantName, string>> = {
   "L14 no busy loop": "while nobody asks anything there is little more than heartbeats, and time moves on",
   "L15 nothing left pending": "when nobody asks any more, no read, proposal or append stays under way",
   "L16 restart of all": "all killed at once, the core serves again within 20 election timeouts, by itself",
+  "L17 leases pass on":
+    "a core passes the lease of a client that died to who waits, within its time to live, and takes none from the living",
   liveness: "after all is healed there is a leader in time, and reads and writes go through",
   determinism: "nothing asks for real time or real chance",
   "machine invariant": "of a machine of yours: what you say of it holds after every command",
@@ -61,7 +62,7 @@ export const livenessNames: readonly LivenessName[] = Object.keys(invariants).fi
 );
 
 /** Those that the profile `swarm` on five whole nodes reaches within 100 seeds. */
-export const requiredMarks: readonly string[] = [
+const swarmMarks: readonly string[] = [
   "acquire cancelled",
   "acquire queued",
   "acquire refused: not free",
@@ -173,8 +174,27 @@ export const requiredMarks: readonly string[] = [
   "write in flight was lost",
 ];
 
+/** Those that the profile `churn` on five whole nodes reaches within 100 seeds. */
+const churnMarks: readonly string[] = [];
+
 /** Seeds from which on a range must have reached every required mark. */
 export const seedsForMarks = 300;
 
-/** They come with their features. */
-export const notYet: readonly string[] = ["leases: that a healed core passes them on within a time to live"];
+/** By profile; those that are not here require nothing. */
+export const requiredMarks: Readonly<Partial<Record<ProfileName, readonly string[]>>> = {
+  swarm: swarmMarks,
+  churn: churnMarks,
+};
+
+export interface SeedRange {
+  readonly seeds: number;
+  readonly profile: ProfileName;
+  readonly layer: Layer;
+  readonly nodes: number;
+}
+
+/** What a range of seeds must have reached: nothing, where it is short, or of bare cores or of few nodes. */
+export function marksRequiredOf({ seeds, profile, layer, nodes }: SeedRange): readonly string[] {
+  const isWhole = layer === "store" && nodes >= 5;
+  return seeds >= seedsForMarks && isWhole ? (requiredMarks[profile] ?? []) : [];
+}

@@ -132,6 +132,7 @@ export class Checks {
       compact: (upTo) => inner.compact(upTo),
       async install(header) {
         installStarted(history, member, header);
+        history.onSnapshot?.("installing", member.member);
         const restored = await inner.install(header);
         installDurable(history, member);
         member.restoring = header;

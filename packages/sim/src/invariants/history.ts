@@ -69,7 +69,8 @@ export type LivenessName =
   | "L13 no probing loop"
   | "L14 no busy loop"
   | "L15 nothing left pending"
-  | "L16 restart of all";
+  | "L16 restart of all"
+  | "L17 leases pass on";
 
 export interface Violation {
   readonly invariant: InvariantName;
@@ -143,6 +144,11 @@ export const memberPhases = ["jointAppended", "jointCommitted", "leaveAppended"]
 
 export type MemberPhase = (typeof memberPhases)[number];
 
+/** What a member does with a snapshot, from its beginning. */
+export const snapshotPhases = ["taking", "receiving", "installing"] as const;
+
+export type SnapshotPhase = (typeof snapshotPhases)[number];
+
 export class History {
   readonly violations: Violation[] = [];
   readonly marks: Map<string, number> = new Map();
@@ -158,6 +164,8 @@ export class History {
   private readonly settled: ConfigurationAt[] = [];
   /** Told of each phase of a joint change, and of the member at which it was seen first. */
   onPhase: ((phase: MemberPhase, member: MemberId) => void) | undefined;
+  /** Told when a member begins this with a snapshot. */
+  onSnapshot: ((phase: SnapshotPhase, member: MemberId) => void) | undefined;
   private readonly configurations = new Map<ChainLink, Configuration>();
   private readonly chain = new Map<number, ChainLink>();
   private readonly holders = new Map<number, number>();

@@ -22,6 +22,7 @@ export class SnapshotChecks {
 
   /** Looks at what a node keeps of its own. */
   store(inner: SnapshotStore, member: MemberHistory): SnapshotStore {
+    const { history } = this;
     const finished = (header: SnapshotHeader): void => this.taken(member, header);
     return {
       get kept() {
@@ -30,8 +31,14 @@ export class SnapshotChecks {
       get compactableTo() {
         return inner.compactableTo;
       },
-      write: async (boundary, configuration) => watched(await inner.write(boundary, configuration), finished),
-      receive: (header) => inner.receive(header),
+      write: async (boundary, configuration) => {
+        history.onSnapshot?.("taking", member.member);
+        return watched(await inner.write(boundary, configuration), finished);
+      },
+      receive: (header) => {
+        history.onSnapshot?.("receiving", member.member);
+        return inner.receive(header);
+      },
       read: (header, offset, maxBytes) => inner.read(header, offset, maxBytes),
       retain: (header) => inner.retain(header),
     };

@@ -7,6 +7,7 @@ import type { FaultySimulation } from "../simulation.ts";
 import { type Core, chooseCore, runs } from "./core.ts";
 import { checkCore, namesOf } from "./coreChecks.ts";
 import { drill } from "./drills.ts";
+import { checkLeases } from "./leases.ts";
 import { checkRecovery } from "./recovery.ts";
 
 export async function checkLiveness(simulation: FaultySimulation): Promise<void> {
@@ -16,6 +17,7 @@ export async function checkLiveness(simulation: FaultySimulation): Promise<void>
   healCore(simulation, core);
   await checkCore(simulation, core);
   if (history.violations.length === 0) await drill(simulation, core, chance);
+  if (history.violations.length === 0) await checkLeases(simulation, core, world.chance("lease liveness"));
   if (history.violations.length === 0) await checkRecovery(simulation);
 }
 

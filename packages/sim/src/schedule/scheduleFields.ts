@@ -5,7 +5,7 @@
 import { clientCutDirections, type FaultKind, partitionShapes, soleActions } from "../faults/fault.ts";
 import type { Profile } from "../faults/profile.ts";
 import { everyFault } from "../faults/profile.ts";
-import { memberPhases } from "../invariants/history.ts";
+import { memberPhases, snapshotPhases } from "../invariants/history.ts";
 import { leaseNames } from "../workload/leaseOracle.ts";
 import { type ClientOperation, cutDirections, type LeaseOperation } from "../workload/operation.ts";
 
@@ -73,6 +73,12 @@ export function faultChecks(
     hangingDisk: { node, forMs },
     diskError: { node, forMs },
     crashAtCall: { node, calls: between(1, 1_000_000), silent: switched, forMs },
+    crashAtSnapshot: {
+      phase: oneOf(snapshotPhases),
+      calls: between(1, 1_000_000),
+      silent: switched,
+      forMs,
+    },
     starvation: { node, eventMs: lengthMs, forMs },
     changedTimeouts: {
       node,
@@ -188,5 +194,6 @@ export const profileChecks: Readonly<Record<keyof Profile, Check>> = {
   faultsAtBirth: switched,
   meanOperationGapMs: lengthMs,
   readShare: probability,
+  snapshotless: probability,
   options: numbers(undefined),
 };

@@ -106,6 +106,7 @@ function faultAmong(scheduled: ScheduledFault, isLeft: (name: string) => boolean
     case "foreignDisk":
       return isLeft(fault.from) && isLeft(fault.node) ? [scheduled] : [];
     case "crashAll":
+    case "crashAtSnapshot":
       return [scheduled];
     case "transfer":
       return fault.target === "" || isLeft(fault.target) ? [scheduled] : [];

@@ -12,11 +12,14 @@ import type { SimulatedCluster } from "../cluster/cluster.ts";
 import type { Chance } from "../world/chance.ts";
 import type { SimulatedProcess } from "../world/process.ts";
 import { depart } from "./departure.ts";
+import { LeaseCandidate } from "./leaseCandidate.ts";
 import { LeaseOracle, leaseNames } from "./leaseOracle.ts";
 import { cutDirections, type LeaseOperation } from "./operation.ts";
 import { sendsSeen } from "./sendsSeen.ts";
+import type { LeaseLiveness } from "./workload.ts";
 
 const maxUnderWay = 3;
+const sessionTtlsMs = [1_300, 2_000, 4_000] as const;
 
 interface LeaseClient {
   readonly name: string;
@@ -33,7 +36,8 @@ interface LeaseClient {
 
 type OperationOf<Kind extends LeaseOperation["kind"]> = Extract<LeaseOperation, { kind: Kind }>;
 
-export class LeaseClients {
+export class LeaseClients implements LeaseLiveness {
+  readonly longestTtlMs: number = Math.max(...sessionTtlsMs);
   readonly oracle: LeaseOracle;
   private readonly cluster: SimulatedCluster;
   private readonly drawing: Chance;
@@ -57,6 +61,10 @@ export class LeaseClients {
   /** Any has ever been: before, there is nothing to look at. */
   get areThere(): boolean {
     return this.made > 0;
+  }
+
+  get areWanted(): boolean {
+    return this.places > 0;
   }
 
   draw(): LeaseOperation | undefined {
@@ -115,6 +123,28 @@ export class LeaseClients {
     }
   }
 
+  candidate(): LeaseCandidate {
+    return new LeaseCandidate(this.cluster, this.connect());
+  }
+
+  leftOver(): string | undefined {
+    const leases = this.cluster.leader()?.running?.store?.host.store.leases;
+    if (leases === undefined) return "nobody knows of its leases";
+    for (const name of leaseNames) {
+      const { grant, queue } = leases.get(name) ?? { grant: undefined, queue: [] };
+      if (grant === undefined && queue.length > 0)
+        return `nobody has ${name}, for which ${queue.length} wait`;
+      if (grant !== undefined && !this.isThere(grant.holder)) {
+        return `${grant.holder}, which is gone, still has ${name}`;
+      }
+    }
+    return undefined;
+  }
+
+  private isThere(name: string): boolean {
+    return this.clients.some((client) => client?.name === name && client.process.isAlive);
+  }
+
   private drawAcquire(client: number, name: string): LeaseOperation | undefined {
     const { drawing } = this;
     const isBoth = drawing.happens(0.15);
@@ -138,7 +168,7 @@ export class LeaseClients {
     const network = sendsSeen(world.network.portOf(process, name), () => {
       client.sentMs = process.clock.bootMs();
     });
-    const sessionTtlMs = this.chance.pick([1_300, 2_000, 4_000]);
+    const sessionTtlMs = this.chance.pick(sessionTtlsMs);
     const cluster = createCluster(
       {
         network,

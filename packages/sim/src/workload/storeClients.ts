@@ -62,7 +62,7 @@ export class StoreWorkload implements Workload {
   private lastSerial = 0;
 
   private readonly recorded: ClientHistory | undefined;
-  private readonly leases: LeaseClients;
+  readonly leases: LeaseClients;
 
   /** `recorded` gets all that the clients do, for the checker of linearizability. */
   constructor(

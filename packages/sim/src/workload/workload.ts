@@ -1,5 +1,6 @@
 /** What clients do to a simulated cluster, and what they hold it to. */
 import type { FaultyHost } from "../faults/faultyCluster.ts";
+import type { LeaseCandidate } from "./leaseCandidate.ts";
 import type { ClientOperation } from "./operation.ts";
 
 export interface WorkloadStats {
@@ -21,6 +22,18 @@ export interface Happening {
   readonly sentence: string;
 }
 
+/** Clients with leases, as the liveness phase needs them. */
+export interface LeaseLiveness {
+  /** Clients take leases in this run. */
+  readonly areWanted: boolean;
+  /** Of a session of theirs. */
+  readonly longestTtlMs: number;
+  /** What a client still has that is gone, or nobody has though somebody waits, in words; as the leader has it. */
+  leftOver(): string | undefined;
+  /** A new client, which has asked for nothing yet. */
+  candidate(): LeaseCandidate;
+}
+
 export interface Workload {
   readonly stats: WorkloadStats;
   /** One more operation, chosen by chance; undefined: nobody has a hand free. */
@@ -28,6 +41,8 @@ export interface Workload {
   perform(operation: ClientOperation): void;
   /** As `draw`, of the clients with leases, which have a pace of their own. */
   drawLease?(): ClientOperation | undefined;
+  /** Left out where nobody takes leases. */
+  readonly leases?: LeaseLiveness;
   /** Called after each event. */
   look?(): void;
   /** Draws one and performs it. */
