@@ -112,3 +112,26 @@ describe("a watch whose node falls silent", () => {
     await cluster.close();
   });
 });
+
+describe("a watch at nodes that were removed, and stand as if nothing were the matter", () => {
+  it("comes to one that serves it, though connections stand to the others alone", async () => {
+    nodes = await FakeCluster.start(5);
+    onWatch(() => overloaded);
+    const serving = nodes.nodes.slice(2);
+    for (const node of serving) await node.stop();
+    const cluster = nodes.connect();
+    const watch = cluster.kv.watch("k");
+    await nodes.clock.pass(5_000);
+    for (const node of serving) {
+      node.behave = ({ body }, honest) =>
+        body.kind === "watch"
+          ? { kind: "watching", revision: 7 }
+          : body.kind === "unwatch"
+            ? "silence"
+            : honest();
+      await node.start();
+    }
+    expect(await passing(watch.started({ timeoutMs: 5_000 }), 5_000)).toEqual({ revision: 7 });
+    await cluster.close();
+  });
+});

@@ -43,6 +43,8 @@ const roundMs = 200;
 const doubtPauses: BackoffOptions = { firstMs: 25, factor: 1.5, capMs: 250 };
 /** How long reads stay away from the preferred node after it could not serve one. */
 const detourMs = 2_000;
+/** How long a node that could not serve is asked after the others: removed ones stand as if nothing were the matter. */
+const blameMs = 60_000;
 /** Refusals of a moment; all others stand until somebody changes a configuration. */
 const passingRefusals: ReadonlySet<string> = new Set(["BUSY", "CLOSING", "STARTING"]);
 
@@ -61,6 +63,8 @@ export class Router {
   #home: Connection | undefined;
   #hint: string | undefined;
   #avoided: string | undefined;
+  /** When each endpoint last could not serve as home. */
+  readonly #blamedMs: Map<string, number> = new Map();
   #detourUntilMs = 0;
   #newestTerm = 0;
   #bootMs = 0;
@@ -120,6 +124,7 @@ export class Router {
     if (target === "home") {
       if (this.#home === connection) this.#home = undefined;
       this.#avoided = connection.endpoint;
+      this.#blamedMs.set(connection.endpoint, this.clock.nowMs());
       return;
     }
     if (this.#leader === connection) this.#leader = undefined;
@@ -250,11 +255,20 @@ export class Router {
   async #searchHome(): Promise<Found> {
     const avoided = this.#avoided;
     this.#avoided = undefined;
-    const first = [this.#options.preferred, this.#leader?.endpoint];
-    const candidates = this.#candidates(first.filter((endpoint) => endpoint !== avoided));
+    const first = [this.#options.preferred, this.#leader?.endpoint].filter(
+      (endpoint) => endpoint !== avoided,
+    );
+    const nowMs = this.clock.nowMs();
+    // Whoever was blamed goes to the end of the line, so that all have their turn, connected or not.
+    const placeOf = (endpoint: string): number => {
+      if (first.includes(endpoint)) return -1;
+      const blamedMs = this.#blamedMs.get(endpoint) ?? Number.NEGATIVE_INFINITY;
+      return nowMs - blamedMs < blameMs ? blamedMs : 0;
+    };
+    const candidates = this.#candidates(first);
     const connection = await askInTurn<Connection | undefined>({
       clock: this.clock,
-      candidates: candidates.sort((a, b) => Number(a === avoided) - Number(b === avoided)),
+      candidates: candidates.sort((a, b) => placeOf(a) - placeOf(b)),
       staggerMs,
       limitMs: roundMs,
       ask: (endpoint) => this.#connect(endpoint).catch(() => undefined),
