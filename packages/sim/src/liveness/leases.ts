@@ -76,7 +76,10 @@ async function checkPassingOn(
     if (await runFor(simulation, leftMs, () => waiting.isHolder)) break;
     if (history.violations.length > 0) return;
   }
-  judge(simulation, core, { living, waiting }, elapsedMs());
+  const passedMs = elapsedMs();
+  // Long enough that it would have been taken from the one who lives, if its renewals did not count.
+  await runFor(simulation, slowerClocks * living.ttlMs);
+  judge(simulation, core, { living, waiting }, passedMs);
 }
 
 function judge(
