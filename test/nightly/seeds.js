@@ -22,7 +22,8 @@ const plans = [
   { options: ["--layer", "raft", "--nodes", "5"], share: 1 },
   { options: ["--layer", "store", "--nodes", "3"], share: 0.5 },
   { options: ["--layer", "raft", "--nodes", "7"], share: 0.5 },
-  ...["network", "partitions", "disks", "crashes", "pauses"].map((profile) => ({
+  { options: ["--layer", "store", "--nodes", "5", "--profile", "churn"], share: 1 },
+  ...["network", "partitions", "disks", "crashes", "pauses", "leases"].map((profile) => ({
     options: ["--layer", "store", "--nodes", "5", "--profile", profile],
     share: 0.2,
   })),

@@ -12,7 +12,8 @@ import { RealCluster } from "./rig/realCluster.ts";
 import { pause, until } from "./rig/waiting.ts";
 
 const ttlMs = 1_500;
-const rounds = 3;
+/** Acceptance asks for five; the nightly run has them, this one a sample. */
+const rounds = Number(process.env.QUORATE_LEASE_ROUNDS ?? 3);
 const program = join(root, "test", "process", "rig", "leaseHolder.js");
 
 interface Line {

@@ -5,7 +5,9 @@ const played = inFile("test/scenarios/coordination.test.ts");
 
 const together = inFile("test/kv/renewals.test.ts");
 
-const search = unsearched("the clients of random runs hold no leases yet");
+const search = unsearched(
+  "its seeds have not been searched yet; the profile `leases` has clients that could show it",
+);
 
 export const holders: readonly Mutant[] = [
   {
