@@ -1,4 +1,4 @@
-/** What a simulation looks for, in words: the invariants, and the marks that a long enough range of seeds must reach. */
+/** What a simulation looks for, in words: the invariants, and the marks that a long range of seeds must reach. */
 import type { ProfileName } from "../faults/namedProfiles.ts";
 import type { Layer } from "../layer.ts";
 import type { InvariantName, LivenessName } from "./history.ts";
