@@ -38,6 +38,8 @@ export class FakeNode {
   readonly id: string;
   readonly endpoint: string;
   readonly asked: RequestBody[] = [];
+  /** What it says that it is while it does not lead. */
+  role: "follower" | "candidate" | "preCandidate" = "follower";
   behave: Behaviour = (_request, honest) => honest();
   /** Connections that were ever asked for. */
   dials = 0;
@@ -243,7 +245,7 @@ export class FakeCluster {
         pid: 42,
         standing: "born",
         clusterId: "0123456789abcdef0123456789abcdef",
-        role: node.id === this.leader ? "leader" : "follower",
+        role: node.id === this.leader ? "leader" : node.role,
         term: this.term,
         leader: this.leader,
         commitIndex: this.#index,

@@ -92,6 +92,49 @@ describe("a client", () => {
     expect(nodes.node("b").commands("put")).toBe(500);
   });
 
+  it.each(["candidate", "preCandidate"] as const)(
+    "sends what is pending to a %s, which keeps it until it leads",
+    async (role) => {
+      nodes = await FakeCluster.start(3);
+      await using cluster = nodes.connect();
+      await cluster.kv.put("n", 0);
+      await nodes.clock.pass(1_100);
+      nodes.elect("");
+      nodes.node("c").role = role;
+      nodes.node("c").behave = (request, honest) =>
+        request.body.kind === "execute" && nodes.leader === "" ? "silence" : honest();
+      await nodes.node("a").stop();
+      const write = cluster.kv.put("n", 1);
+      await nodes.clock.pass(20);
+      expect(nodes.node("c").commands("put")).toBe(1);
+      expect(nodes.node("b").commands("put")).toBe(0);
+      nodes.node("c").behave = (_request, honest) => honest();
+      nodes.elect("c");
+      await nodes.node("c").stop(); // what it kept is lost, and sent again
+      nodes.elect("b");
+      await passing(nodes.clock, 1_000, write);
+      expect(nodes.node("b").commands("put")).toBe(1);
+    },
+  );
+
+  it("sends what is pending to whom a node names, without asking that one first", async () => {
+    nodes = await FakeCluster.start(3);
+    await using cluster = nodes.connect();
+    await cluster.kv.put("n", 0);
+    await nodes.clock.pass(1_100);
+    const { endpoint } = nodes.node("b");
+    nodes.node("b").role = "candidate";
+    nodes.node("b").behave = (request, honest) => (request.body.kind === "status" ? "silence" : honest());
+    nodes.node("a").behave = (request, honest) => {
+      if (request.body.kind !== "execute") return honest();
+      nodes.elect("b");
+      return failed("NOT_LEADER", { retryable: true, leaderEndpoint: endpoint });
+    };
+    await cluster.kv.put("n", 1);
+    expect(nodes.node("b").commands("put")).toBe(1);
+    await nodes.clock.pass(5_000);
+  });
+
   it("finds a leader soon after it was elected", async () => {
     nodes = await FakeCluster.start(3);
     await using cluster = nodes.connect();

@@ -282,11 +282,17 @@ export function writeTo(disk: Disk, persist: Persist): void {
 export function checkBacked(node: Node, message: Message): void {
   const { disk, state } = node;
   if (message.kind === "preVoteRequest" || (message.kind === "preVoteResponse" && message.granted)) return;
+  if (message.kind === "voteRequest") {
+    // It asks in a term that its disk may not know yet; the log that it is judged by is there.
+    const last = disk.entries[message.lastIndex - 1];
+    const held = message.lastIndex === state.log.boundary.index ? state.log.boundary.term : last?.term;
+    expect(held, "the log behind a request for votes, on disk").toBe(message.lastTerm);
+    if (disk.term === message.term) expect([undefined, node.id]).toContain(disk.vote);
+    return;
+  }
   if (disk.term < message.term) expect.fail(`${message.kind} of term ${message.term} before it is durable`);
-  const isVote = message.kind === "voteResponse" && message.granted;
-  if ((isVote || message.kind === "voteRequest") && disk.term === message.term) {
+  if (message.kind === "voteResponse" && message.granted && disk.term === message.term) {
     expect(disk.vote, `vote behind ${message.kind} on disk`).toBeDefined();
-    if (message.kind === "voteRequest") expect(disk.vote).toBe(node.id);
   }
   if (message.kind === "appendResponse" && message.result.kind === "matched") {
     const { matchIndex } = message.result;

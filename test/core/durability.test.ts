@@ -54,26 +54,41 @@ describe("votes", () => {
     expect(finishWrite(cluster, "a").send).toEqual([{ to: idOf("b"), message: vote(3) }]);
   });
 
-  it("RequestVote leaves once term and own vote are durable, and the own vote counts then (sofa-jraft#1245)", () => {
+  it("RequestVote leaves at once, and nobody leads before the own vote is durable (sofa-jraft#1245)", () => {
     const cluster = slowFollower();
     timeOut(cluster, "a");
-    expect(receive(cluster, "a", "b", preVote(1)).send).toEqual([]);
-    const node = nodeOf(cluster, "a");
-    expect(node.state.election.votes.size).toBe(0);
-    expect(sentOf(finishWrite(cluster, "a"), "voteRequest")).toHaveLength(2);
-    expect(node.state.election.votes.get(node.id)).toBe(true);
+    expect(sentOf(receive(cluster, "a", "b", preVote(1)), "voteRequest")).toHaveLength(2);
+    const { state, id } = nodeOf(cluster, "a");
+    expect(state.election.votes.size).toBe(0);
+    receive(cluster, "a", "b", vote(1));
+    receive(cluster, "a", "c", vote(1));
+    expect(state.role, "the others alone are a quorum").toBe("candidate");
+    finishWrite(cluster, "a");
+    expect(state).toMatchObject({ role: "leader", vote: id });
   });
 
-  it("after a crash between the request for pre-votes and the vote's write, no vote was spoken of", () => {
+  it("RequestVote waits for the log that it claims, which comes to the disk with the vote", () => {
+    const cluster = slowFollower([1]);
+    receive(cluster, "a", "b", append(1, [1, 1], entriesAfter(1, [1])));
+    finishWrite(cluster, "a");
+    receive(cluster, "a", "b", append(1, [2, 1], entriesAfter(2, [1])));
+    timeOut(cluster, "a");
+    expect(sentOf(receive(cluster, "a", "b", preVote(2)), "voteRequest")).toEqual([]);
+    expect(sentOf(finishWrite(cluster, "a"), "voteRequest"), "the vote's write is the next one").toEqual([]);
+    expect(sentOf(finishWrite(cluster, "a"), "voteRequest")[0]).toMatchObject({ lastIndex: 3, lastTerm: 1 });
+  });
+
+  it("a crash before the vote's write takes a vote back that was only asked with: it goes to another", () => {
     const cluster = slowFollower();
     timeOut(cluster, "a");
     receive(cluster, "a", "b", preVote(1));
     crash(cluster, "a");
     restart(cluster, "a");
-    expect(queued(cluster, "voteRequest")).toEqual([]);
     cluster.slowDisks.clear();
     expect(sentOf(receive(cluster, "a", "c", voteRequest(1)), "voteResponse")).toEqual([]);
     expect(queued(cluster, "voteResponse", "c")).toEqual([vote(1)]);
+    receive(cluster, "a", "b", vote(1));
+    expect(nodeOf(cluster, "a").state.role, "the late answer counts for nothing").toBe("follower");
   });
 
   it("a vote stands over a crash: the other candidate of the term is refused", () => {
@@ -125,7 +140,7 @@ describe("votes", () => {
       turn(cluster, "a", { kind: "tick" });
     }
     expect(nodeOf(cluster, "a").state).toMatchObject({ role: "candidate", currentTerm: 1 });
-    expect(sentOf(finishWrite(cluster, "a"), "voteRequest")).toHaveLength(2);
+    expect(sentOf(finishWrite(cluster, "a"), "voteRequest"), "they left before").toEqual([]);
     expect(nodeOf(cluster, "a").state.election.deadlineMs - cluster.nowMs).toBeGreaterThanOrEqual(150);
   });
 

@@ -150,11 +150,17 @@ function withVote(memory: Memory, term: number, vote: MemberId): Memory {
 function checkBacked(node: Mutable<LocalState>, message: Message, to: MemberId): void {
   const { stored } = node;
   if (message.kind === "preVoteRequest" || (message.kind === "preVoteResponse" && message.granted)) return;
-  must(stored.term >= message.term, `S3: ${message.kind} of term ${message.term} before it is durable`);
-  const self = node.core.options.self;
-  if (message.kind === "voteRequest" && stored.term === message.term) {
-    must(stored.vote === self, "S3: a request for votes before the own vote is durable");
+  if (message.kind === "voteRequest") {
+    const last = stored.entries[message.lastIndex - 1];
+    must(
+      message.lastIndex === 0 || last?.term === message.lastTerm,
+      "S3: a request for votes with a log that is not durable",
+    );
+    const known = node.memory.votes[message.term];
+    must(known === undefined || known === node.core.options.self, `S2: one vote in term ${message.term}`);
+    return;
   }
+  must(stored.term >= message.term, `S3: ${message.kind} of term ${message.term} before it is durable`);
   if (message.kind === "voteResponse" && message.granted) {
     must(stored.term > message.term || stored.vote === to, "S3: a vote before it is durable");
     node.memory = withVote(node.memory, message.term, to);

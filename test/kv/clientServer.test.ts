@@ -163,6 +163,19 @@ describe("answers", () => {
     expect(wire.answers).toHaveLength(1);
   });
 
+  it("of a node that knows no leader say where the candidate is that has its vote", async () => {
+    node.turnTo(2, false);
+    node.leaderAddress = undefined;
+    node.candidateAddress = "ws://10.0.0.3:7101";
+    const wire = connected();
+    wire.ask(put("key"));
+    await settle();
+    expect(wire.answers[0]?.body).toMatchObject({
+      kind: "failed",
+      failure: { code: "NOT_LEADER", outcome: "none", leaderEndpoint: "ws://10.0.0.3:7101" },
+    });
+  });
+
   it("of a node that does not lead say where the leader is", async () => {
     node.turnTo(2, false);
     node.leaderAddress = "ws://10.0.0.2:7101";

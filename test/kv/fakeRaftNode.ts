@@ -36,6 +36,7 @@ export class FakeRaftNode implements RaftNode<CommandResult> {
   readonly changes: { readonly changes: readonly MemberChange[]; readonly ifIndex: Index | undefined }[] = [];
   configuration: Configuration | undefined;
   leaderAddress: string | undefined;
+  candidateAddress: string | undefined;
   readonly #machine: StateMachine<CommandResult>;
   readonly #listeners = new Set<(event: NodeEvent) => void>();
   #index = 0;
@@ -113,6 +114,7 @@ export class FakeRaftNode implements RaftNode<CommandResult> {
       term: asTerm(this.#term),
       leader: this.#leads ? this.member : undefined,
       leaderAddress: this.leaderAddress,
+      candidateAddress: this.candidateAddress,
       commitIndex: asIndex(this.#index),
       appliedIndex: asIndex(this.#index),
       lastIndex: asIndex(this.#index),

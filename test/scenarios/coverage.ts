@@ -118,7 +118,7 @@ export const covered: readonly Covered[] = [
     ],
     [
       "sofa-jraft#1245: asked for votes before the own one was durable",
-      "RequestVote leaves once term and own vote are durable, and the own vote counts then (sofa-jraft#1245)",
+      "RequestVote leaves at once, and nobody leads before the own vote is durable (sofa-jraft#1245)",
     ],
     [
       "PySyncObj#202, nodedb#161: votes were not persisted",

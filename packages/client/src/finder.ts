@@ -16,7 +16,7 @@ interface Waiter {
 }
 
 /** Grows slowly: a new leader should be found soon after it is elected. */
-const pauses: BackoffOptions = { firstMs: 8, factor: 1.25, capMs: 500 };
+const pauses: BackoffOptions = { firstMs: 4, factor: 1.25, capMs: 500 };
 /** So long the first pause stays: a leader that died is replaced within some tens of milliseconds. */
 const eagerRounds = 8;
 

@@ -14,6 +14,7 @@ import { Patience } from "./patience.ts";
 import type { ReportedStatus } from "./protocol/index.ts";
 import { Standbys, standbyEndpoints } from "./standbys.ts";
 import { saidIn } from "./statusWords.ts";
+import { leads, nearest } from "./successor.ts";
 
 export interface RouterPorts extends ConnectionPorts {
   readonly random: Random;
@@ -67,6 +68,8 @@ export class Router {
   readonly #blamedMs: Map<string, number> = new Map();
   #detourUntilMs = 0;
   #newestTerm = 0;
+  /** The term whose leader was lost when another node was last taken for its successor. */
+  #presumedAfter = 0;
   #bootMs = 0;
   #bootReadMs: number = Number.NEGATIVE_INFINITY;
   #isDoubting = false;
@@ -127,8 +130,28 @@ export class Router {
       this.#blamedMs.set(connection.endpoint, this.clock.nowMs());
       return;
     }
-    if (this.#leader === connection) this.#leader = undefined;
     if (hint !== "" && hint !== connection.endpoint) this.#hint = hint;
+    if (this.#leader !== connection) return;
+    this.#leader = undefined;
+    const hinted = this.#hint === undefined ? undefined : this.#open.get(this.#hint);
+    if (hinted !== undefined) this.#presume(hinted);
+  }
+
+  /**
+   * It leads, or is about to: a node that stands for election keeps writes until that is decided. To ask it first would
+   * cost the time in which it could have them.
+   */
+  #presume(connection: Connection): Connection {
+    this.#leader = connection;
+    this.#hint = undefined;
+    void this.#confirm(connection);
+    return connection;
+  }
+
+  async #confirm(connection: Connection): Promise<void> {
+    const answer = await this.askStatus(connection.endpoint);
+    if (answer.kind !== "answered" || connection !== this.#leader || connection !== answer.connection) return;
+    if (leads(answer.status) && answer.status.term >= this.#newestTerm) this.#follow(answer);
   }
 
   /** Asks one node for its status; asked already, it is not asked twice. Never rejects. */
@@ -181,21 +204,36 @@ export class Router {
 
   async #searchLeader(): Promise<Found> {
     const leaders: LeaderAnswer[] = [];
-    const answer = await this.#askForLeader(this.#candidates([this.#hint]), (given) => {
-      leaders.push(given);
-      return given.status.term >= this.#newestTerm;
-    });
+    const others: LeaderAnswer[] = [];
+    const answer = await this.#askForLeader(
+      this.#candidates([this.#hint]),
+      (given) => {
+        leaders.push(given);
+        return given.status.term >= this.#newestTerm;
+      },
+      (given) => others.push(given),
+    );
     this.#hint = undefined;
     // A term heard of once may be gone with its cluster's data: then the newest of those that answer counts.
     const found = answer ?? leaders.sort((a, b) => b.status.term - a.status.term)[0];
-    if (found === undefined || found.connection.closedBecause !== undefined) return this.#hopeless();
-    return this.#follow(found);
+    if (found !== undefined && found.connection.closedBecause === undefined) return this.#follow(found);
+    return this.#successor(others) ?? this.#hopeless();
+  }
+
+  /** Once for each leader that was lost: if it does not win, the search goes on as before. */
+  #successor(others: readonly LeaderAnswer[]): Connection | undefined {
+    if (this.#presumedAfter >= this.#newestTerm) return undefined;
+    const candidate = nearest(others.filter(({ connection }) => connection.closedBecause === undefined));
+    if (candidate === undefined) return undefined;
+    this.#presumedAfter = this.#newestTerm;
+    return this.#presume(candidate.connection);
   }
 
   /** The first node of `candidates`, or of those that they name, that says that it leads, and that `isGood`. */
   async #askForLeader(
     candidates: readonly string[],
     isGood: (given: LeaderAnswer) => boolean,
+    onOther: (given: LeaderAnswer) => void = () => {},
   ): Promise<LeaderAnswer | undefined> {
     const answer = await askInTurn<StatusAnswer>({
       clock: this.clock,
@@ -204,7 +242,12 @@ export class Router {
       staggerMs,
       limitMs: roundMs,
       ask: (endpoint) => this.askStatus(endpoint),
-      isGood: (given) => given.kind === "answered" && leads(given.status) && isGood(given),
+      isGood: (given) => {
+        if (given.kind === "failed") return false;
+        if (leads(given.status)) return isGood(given);
+        onOther(given);
+        return false;
+      },
       hintOf: (given) => (given.kind === "failed" ? undefined : this.book.endpointOf(given.status.leader)),
     });
     return answer?.kind === "answered" ? answer : undefined;
@@ -352,10 +395,6 @@ export class Router {
       );
     });
   }
-}
-
-function leads(status: ReportedStatus): boolean {
-  return status.role === "leader" && status.standing === "born" && !status.mute;
 }
 
 function messageOf(error: unknown): string {

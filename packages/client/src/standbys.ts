@@ -7,7 +7,9 @@ import { type BackoffOptions, backoffMs } from "./backoff.ts";
 import type { EndpointBook } from "./endpointBook.ts";
 
 /** A client of one moment, such as a command, is gone before it opens any. */
-const pauses: BackoffOptions = { firstMs: 1_000, factor: 2, capMs: 30_000 };
+const openingPauses: BackoffOptions = { firstMs: 1_000, factor: 2, capMs: 30_000 };
+/** A node that was restarted is back within a second, and may lead soon after. */
+const reopeningPauses: BackoffOptions = { firstMs: 200, factor: 2, capMs: 30_000 };
 const maxStandbys = 8;
 
 /** The members as they call themselves; before they are known, who was configured. */
@@ -38,14 +40,19 @@ export class Standbys {
 
   /** From now on these. */
   keep(endpoints: readonly string[]): void {
+    const pauses = this.#endpoints.length > 0 ? reopeningPauses : openingPauses;
     this.#endpoints = endpoints;
-    this.lost();
+    this.#miss(pauses);
   }
 
   /** One of the connections may be missing: it is opened after a pause. */
   lost(): void {
+    this.#miss(reopeningPauses);
+  }
+
+  #miss(pauses: BackoffOptions): void {
     this.#isMissing = true;
-    if (!this.#isBusy && this.#endpoints.length > 0) void this.#tend();
+    if (!this.#isBusy && this.#endpoints.length > 0) void this.#tend(pauses);
   }
 
   stop(): void {
@@ -53,7 +60,7 @@ export class Standbys {
     this.#cancelPause?.();
   }
 
-  async #tend(): Promise<void> {
+  async #tend(pauses: BackoffOptions): Promise<void> {
     this.#isBusy = true;
     for (let tries = 0; this.#isMissing && !this.#isStopped; tries += 1) {
       await this.#pause(backoffMs(this.#random, pauses, tries));

@@ -156,11 +156,17 @@ export class RequestHandler {
 
   /** The answer to a request that this node does not take, or gives up. */
   failed(error: QuorateError): ResponseBody {
-    const hint = error.code === "NOT_LEADER" ? (this.#ports.node.status().leaderAddress ?? "") : "";
+    const hint = error.code === "NOT_LEADER" ? this.#leaderHint() : "";
     return {
       kind: "failed",
       failure: failureOf(error, this.#name, hint === this.#facts.address ? "" : hint),
     };
+  }
+
+  /** A candidate that is about to lead keeps writes until it does. */
+  #leaderHint(): string {
+    const { leaderAddress, candidateAddress } = this.#ports.node.status();
+    return leaderAddress ?? candidateAddress ?? "";
   }
 
   #execute(proposal: Uint8Array, respond: Respond): void {

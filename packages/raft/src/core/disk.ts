@@ -114,6 +114,11 @@ function unwritten(log: LogState, from: Index): readonly Entry[] {
   return entries;
 }
 
+/** All of the log in memory is on the disk, and nothing else follows it there. */
+export function isLogDurable({ durableIndex, truncateFrom }: DiskState, { lastIndex }: LogState): boolean {
+  return durableIndex === lastIndex && truncateFrom === undefined;
+}
+
 /** A write is done. False for one that was reported before. */
 export function completeWrite(disk: DiskState, sequence: number): boolean {
   const write = disk.outstanding;

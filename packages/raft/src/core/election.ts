@@ -2,12 +2,15 @@
  * The asking side of an election: from the election timeout over the pre-vote to the vote (§5.2, Dissertation
  * §9.6).
  *
- * A candidate's own vote counts like any other: once it is durable.
+ * A candidate's own vote counts like any other: once it is durable. It asks for the others' meanwhile.
  */
+import { awaitLeader } from "./awaitedLeader.ts";
+import { release } from "./heldProposals.ts";
 import { configurationOf, lastTerm } from "./log.ts";
 import type { PreVoteResponse, VoteResponse } from "./messages.ts";
 import { post } from "./outbox.ts";
 import { hasQuorum, votersOf } from "./quorum.ts";
+import { propose } from "./replication.ts";
 import { becomeCandidate, becomeFollower, becomeLeader, becomePreCandidate, mayCampaign } from "./roles.ts";
 import type { RaftState } from "./state.ts";
 import { armElectionTimer } from "./timers.ts";
@@ -46,6 +49,7 @@ function campaign(state: RaftState): void {
 /** `transfer`: the leader told us to, and whoever hears it need not refuse us for that. */
 export function standForElection(state: RaftState, transfer: boolean): void {
   becomeCandidate(state);
+  awaitLeader(state);
   const request = {
     kind: "voteRequest",
     term: state.currentTerm,
@@ -58,7 +62,7 @@ export function standForElection(state: RaftState, transfer: boolean): void {
   }
 }
 
-/** Our term and vote are durable. A candidate's time begins now, for its requests leave now. */
+/** Our term and vote are durable. A candidate's time begins now: before, it could not win. */
 export function countOwnVote(state: RaftState): void {
   armElectionTimer(state);
   countVote(state, state.options.self, true);
@@ -84,10 +88,16 @@ function countVote(state: RaftState, from: MemberId, granted: boolean): void {
   const configuration = configurationOf(state.log);
   if (hasQuorum(configuration, (id) => votes.get(id) === true)) {
     if (state.role === "preCandidate") standForElection(state, false);
-    else becomeLeader(state);
+    else if (votes.has(state.options.self)) takeOffice(state); // else it waits for its own, needed or not
   } else if (!hasQuorum(configuration, (id) => votes.get(id) !== false)) {
     loseElection(state);
   }
+}
+
+/** What waited for the election goes into the log behind the no-op, in the same write. */
+function takeOffice(state: RaftState): void {
+  becomeLeader(state);
+  for (const { id, kind, data } of release(state.election.held)) propose(state, id, kind, data);
 }
 
 /**

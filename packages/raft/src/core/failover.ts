@@ -4,26 +4,55 @@
  *
  * A lost connection is a hint about one link and no proof of a death. It therefore only brings a pre-vote forward, and
  * whoever still hears the leader refuses that: when just one link broke, nothing comes of it.
+ *
+ * Nobody waits for others to notice: the last one that does is granted what the first ones were refused.
  */
-import { lastTerm } from "./log.ts";
+import { awaitLeader, isLeaderAwaited } from "./awaitedLeader.ts";
+import { onElectionTimeout } from "./election.ts";
+import { configurationOf, lastTerm } from "./log.ts";
 import type { PreVoteRequest } from "./messages.ts";
+import { votersOf } from "./quorum.ts";
 import { nextBetween } from "./random.ts";
 import { becomeFollower, mayCampaign } from "./roles.ts";
 import type { RaftState } from "./state.ts";
 import { armElectionTimer } from "./timers.ts";
 import type { MemberId } from "./types.ts";
 
-/** All followers lose a dead leader at the same moment: they start apart, by less than an election takes anyway. */
-const maxJitterMs = 20;
+/**
+ * All followers lose a dead leader at the same moment. Two of them ask each other, and one yields. Of more than two,
+ * some could win the pre-votes of the others before they hear of one another: those start apart, by a little for each.
+ */
+const spreadMsPerVoter = 4;
+const alwaysTogether = 3;
 
 /** The peer closed its connection with us, or its process died. Never told of our own close, nor of silence. */
 export function onPeerLost(state: RaftState, peer: MemberId): void {
   if (state.role !== "follower" || state.leader !== peer) return;
   becomeFollower(state, state.currentTerm, undefined);
+  awaitLeader(state);
   if (!mayCampaign(state)) return;
-  const { election, random, nowMs } = state;
-  election.deadlineMs = Math.min(election.deadlineMs, nowMs + nextBetween(random, 0, maxJitterMs));
+  const { election, nowMs } = state;
   election.isBroughtForward = true;
+  const spreadMs = drawnSpreadMs(state);
+  if (spreadMs === 0) onElectionTimeout(state);
+  else election.deadlineMs = Math.min(election.deadlineMs, nowMs + spreadMs);
+}
+
+function drawnSpreadMs({ log, random }: RaftState): number {
+  const others = votersOf(configurationOf(log)).length - alwaysTogether;
+  return others > 0 ? nextBetween(random, 0, others * spreadMsPerVoter) : 0;
+}
+
+/**
+ * A pre-vote is refused since our log is newer. Our own round may have come to nothing, for the asker still heard the
+ * leader then: where that is gone, it is our turn now and not after a timeout, since without us the asker may not win.
+ */
+export function goInstead(state: RaftState, asker: MemberId): void {
+  const { role, election } = state;
+  const isIdle = role === "follower" || (role === "preCandidate" && election.votes.get(asker) === false);
+  if (!isIdle || !isLeaderAwaited(state) || !mayCampaign(state)) return;
+  election.isBroughtForward = true;
+  onElectionTimeout(state);
 }
 
 /**

@@ -64,7 +64,7 @@ export {
   type WaitingEnvelope,
 } from "./state.ts";
 export { step, takeEffects } from "./step.ts";
-export type { TransferState, WaitingProposal } from "./transferState.ts";
+export type { TransferState } from "./transferState.ts";
 export * from "./types.ts";
 
 /**

@@ -2,25 +2,33 @@
  * Where every message goes: at once when its truth does not hang on a write, else it waits for the write that
  * backs it.
  *
- * A vote and a request for votes need term and vote on disk; every other message needs its term there. Acks
- * are built from durable indexes only. Nothing else in the core decides when something may leave.
+ * A vote that is given needs term and vote on disk, a request for votes the log that it claims, and every other message
+ * its term. Acks are built from durable indexes only. Nothing else in the core decides when something may leave.
  */
 import type { Envelope } from "./contract.ts";
-import { writeThatHolds } from "./disk.ts";
+import { isLogDurable, writeThatHolds } from "./disk.ts";
 import type { Message } from "./messages.ts";
 import type { Outbox, RaftState, WaitingEnvelope } from "./state.ts";
 import type { MemberId } from "./types.ts";
 
 export function post(state: RaftState, to: MemberId, message: Message): void {
-  const sequence = writeThatHolds(state.disk, state.currentTerm, state.vote, promisesVote(message));
+  const sequence = backingWrite(state, message);
   const envelope: Envelope = { to, message };
   if (sequence === 0) state.outbox.sendNow.push(envelope);
   else if (message.kind !== "readIndexResponse") wait(state.outbox, sequence, envelope);
   // A refused read index is a courtesy: without it the asker's own time limit or the new term ends the read.
 }
 
-function promisesVote(message: Message): boolean {
-  return message.kind === "voteRequest" || (message.kind === "voteResponse" && message.granted);
+/**
+ * The write that a message waits for; 0: none.
+ *
+ * A request for votes promises nothing of its sender's own vote, which counts once it is durable, like any other. What
+ * a crash must not take back is the log that voters judge it by: the candidate may ask in the same term again, and a
+ * late grant to the longer log would count for the shorter one. Of a term that is new the write brings log and vote.
+ */
+function backingWrite({ disk, log, currentTerm, vote }: RaftState, message: Message): number {
+  if (message.kind === "voteRequest" && isLogDurable(disk, log)) return 0;
+  return writeThatHolds(disk, currentTerm, vote, message.kind === "voteResponse" && message.granted);
 }
 
 /**

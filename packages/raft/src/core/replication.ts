@@ -6,9 +6,11 @@
  * proposals of a turn share one append a peer. Whatever may be lost on the way is found out again by the next
  * heartbeat.
  */
+import { heldForLeader } from "./awaitedLeader.ts";
 import { commitByCount } from "./commit.ts";
 import type { Load, RefusalReason } from "./contract.ts";
 import { noteRead } from "./disk.ts";
+import { hold } from "./heldProposals.ts";
 import { invariant } from "./invariant.ts";
 import { cachedFrom, firstCachedIndex, lastIndexOfTermAtMost, termAt } from "./log.ts";
 import type { AppendResponse, AppendResult, HeartbeatResponse } from "./messages.ts";
@@ -33,13 +35,13 @@ import {
   onMatchRaised,
 } from "./snapshotSending.ts";
 import type { LeadingState, RaftState } from "./state.ts";
-import { holdProposal } from "./transferState.ts";
 import { asIndex, type Entry, type EntryKind, type MemberId } from "./types.ts";
 
 export function propose(state: RaftState, id: number, kind: EntryKind, data: Uint8Array): void {
   const { leading } = state;
-  if (leading?.transfer !== undefined) {
-    holdProposal(state, leading.transfer, { id, kind, data });
+  const holder = leading === undefined ? heldForLeader(state) : leading.transfer?.held;
+  if (holder !== undefined) {
+    hold(state, holder, { id, kind, data });
     return;
   }
   const reason = leading === undefined ? "notLeader" : overload(state, leading, data.length);

@@ -5,6 +5,7 @@
  * The vote goes only when the term rises, whatever the role (CCF#5891). What belongs to a role ends with it,
  * reads first.
  */
+import { endAwaiting } from "./awaitedLeader.ts";
 import { noteReadDone } from "./disk.ts";
 import { invariant } from "./invariant.ts";
 import { appendEntry, configurationOf, type LogState, openConfigurations } from "./log.ts";
@@ -43,6 +44,7 @@ export function becomeFollower(state: RaftState, term: Term, leader: MemberId | 
     state.following = createFollowing();
     if (!isPending(state.snapshots.incoming)) state.snapshots.incoming = undefined;
   }
+  if (leader !== undefined) endAwaiting(state);
   if (!wasFollower) armElectionTimer(state);
 }
 

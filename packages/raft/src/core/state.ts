@@ -20,6 +20,7 @@ import type {
   TransferOutcome,
 } from "./contract.ts";
 import { createDisk, type DiskState, type HardState } from "./disk.ts";
+import { type HeldProposals, noneHeld } from "./heldProposals.ts";
 import { invariant } from "./invariant.ts";
 import { configurationOf, createLog, type LogState, lastTerm, termAt } from "./log.ts";
 import { membershipView } from "./membershipView.ts";
@@ -71,6 +72,10 @@ export interface ElectionState {
   deadlineMs: number;
   /** The next round, or the one under way, was brought forward when the leader's connection was lost. */
   isBroughtForward: boolean;
+  /** A successor of the leader that went is expected until then; 0: none is. See awaitedLeader.ts. */
+  awaitedUntilMs: number;
+  /** What waits for the successor. */
+  readonly held: HeldProposals;
   /** Answers to our own (pre-)candidacy, the first of each voter. */
   votes: Map<MemberId, boolean>;
   /** When the leader of this term was last heard. Means something only while `leader` is known. */
@@ -208,6 +213,8 @@ export function createState(options: CoreOptions, restored: RestoredState, nowMs
     election: {
       deadlineMs: nowMs + nextBetween(random, electionTimeoutMinMs, electionTimeoutMaxMs),
       isBroughtForward: false,
+      awaitedUntilMs: 0,
+      held: noneHeld(),
       votes: new Map(),
       leaderHeardMs: nowMs,
     },

@@ -5,6 +5,7 @@
  * `step` only changes the state; whatever is to leave is gathered, and `takeEffects` hands it out once a
  * turn.
  */
+import { expireAwaiting } from "./awaitedLeader.ts";
 import type { Effects, Event, MembershipView, RoleChange } from "./contract.ts";
 import { nextWrite, noteReadDone } from "./disk.ts";
 import { onElectionTimeout, onPreVoteResponse, onVoteResponse } from "./election.ts";
@@ -105,6 +106,7 @@ export function step(state: RaftState, event: Event, nowMs: number): void {
 
 function onTick(state: RaftState): void {
   expireForwardedReads(state);
+  expireAwaiting(state);
   if (state.leading !== undefined) onLeaderTick(state, state.leading);
   else if (state.nowMs >= state.election.deadlineMs) onElectionTimeout(state);
 }

@@ -53,5 +53,6 @@ export function nextDeadlineMs(state: RaftState): number {
     return Math.min(due, nextTransferMs(leading));
   }
   const forwarded = state.forwarding.rounds[0]?.deadlineMs ?? Number.POSITIVE_INFINITY;
-  return Math.min(state.election.deadlineMs, forwarded);
+  const { deadlineMs, awaitedUntilMs, held } = state.election;
+  return Math.min(deadlineMs, forwarded, held.items.length > 0 ? awaitedUntilMs : Number.POSITIVE_INFINITY);
 }

@@ -10,6 +10,7 @@
  */
 import type { TransferAbort } from "./contract.ts";
 import { standForElection } from "./election.ts";
+import { noneHeld, release } from "./heldProposals.ts";
 import { configurationOf, lastTerm, termAt } from "./log.ts";
 import type { TimeoutNow } from "./messages.ts";
 import { post } from "./outbox.ts";
@@ -56,7 +57,7 @@ export function beginTransfer(
   ids: number[],
 ): void {
   const deadlineMs = state.nowMs + state.options.electionTimeoutMaxMs;
-  leading.transfer = { target, deadlineMs, ids, toldMs: undefined, waiting: [], waitingBytes: 0 };
+  leading.transfer = { target, deadlineMs, ids, toldMs: undefined, held: noneHeld() };
 }
 
 /** A voter that a joint configuration is about to let go of is no successor. */
@@ -113,7 +114,7 @@ function abortTransfer(state: RaftState, leading: LeadingState, reason: Transfer
   if (transfer === undefined) return;
   leading.transfer = undefined;
   for (const id of transfer.ids) answerAborted(state, id, reason);
-  for (const { id, kind, data } of transfer.waiting) propose(state, id, kind, data);
+  for (const { id, kind, data } of release(transfer.held)) propose(state, id, kind, data);
 }
 
 /**

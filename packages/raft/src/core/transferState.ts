@@ -5,8 +5,9 @@
  * refuse all writes (hashicorp/raft#696). Whoever waits is answered when it ends.
  */
 import type { TransferAbort, TransferRefusal } from "./contract.ts";
+import { type HeldProposals, refuse, release } from "./heldProposals.ts";
 import type { RaftState } from "./state.ts";
-import type { EntryKind, MemberId } from "./types.ts";
+import type { MemberId } from "./types.ts";
 
 export interface TransferState {
   readonly target: MemberId;
@@ -15,33 +16,15 @@ export interface TransferState {
   readonly ids: number[];
   /** When the target was last told to campaign. */
   toldMs: number | undefined;
-  /** In the order in which they came; bounded like entries that are not committed. */
-  waiting: WaitingProposal[];
-  waitingBytes: number;
-}
-
-export interface WaitingProposal {
-  readonly id: number;
-  readonly kind: EntryKind;
-  readonly data: Uint8Array;
-}
-
-/** While a transfer lasts nothing is appended: the target could never be told that it has all (hashicorp/raft#581). */
-export function holdProposal(state: RaftState, transfer: TransferState, proposal: WaitingProposal): void {
-  const { maxUncommittedBytes, maxUncommittedEntries } = state.options;
-  const bytes = transfer.waitingBytes + proposal.data.length;
-  const fits = transfer.waiting.length === 0 || bytes <= maxUncommittedBytes;
-  if (transfer.waiting.length < maxUncommittedEntries && fits) {
-    transfer.waiting.push(proposal);
-    transfer.waitingBytes = bytes;
-  } else state.outbox.proposals.push({ kind: "refused", id: proposal.id, reason: "overloaded" });
+  /** Meanwhile nothing is appended: the target could never be told that it has all (hashicorp/raft#581). */
+  readonly held: HeldProposals;
 }
 
 /** The office goes, by this transfer or not. `isSucceeded`: to a newer term. Nothing that waited was appended. */
 export function endWithOffice(state: RaftState, transfer: TransferState, isSucceeded: boolean): void {
   const isHandedOver = isSucceeded && transfer.toldMs !== undefined;
   const reason = isHandedOver ? "handedOver" : "notLeader";
-  for (const { id } of transfer.waiting) state.outbox.proposals.push({ kind: "refused", id, reason });
+  refuse(state, release(transfer.held), reason);
   for (const id of transfer.ids) {
     if (isHandedOver) state.outbox.transfers.push({ kind: "handedOver", id });
     else answerAborted(state, id, "leadershipLost");

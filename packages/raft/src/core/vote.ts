@@ -4,7 +4,8 @@
  *
  * Every refusal is said, with our own term, so that whoever lags behind catches up (etcd#8243).
  */
-import { yieldTo } from "./failover.ts";
+import { endAwaiting } from "./awaitedLeader.ts";
+import { goInstead, yieldTo } from "./failover.ts";
 import { type LogState, lastTerm } from "./log.ts";
 import type { PreVoteRequest, VoteRequest } from "./messages.ts";
 import { post } from "./outbox.ts";
@@ -15,19 +16,26 @@ import type { Index, MemberId, Term } from "./types.ts";
 
 /** Changes neither term nor vote nor timer. */
 export function onPreVoteRequest(state: RaftState, from: MemberId, request: PreVoteRequest): void {
-  const granted =
-    request.term > state.currentTerm && !hasLiveLeader(state, from) && mayVoteFor(state, request);
+  const isTimely = request.term > state.currentTerm && !hasLiveLeader(state, from);
+  const granted = isTimely && mayVoteFor(state, request);
   const term = granted ? request.term : state.currentTerm;
   if (granted) yieldTo(state, from, request);
   post(state, from, { kind: "preVoteResponse", term, granted });
+  if (isTimely && !granted) goInstead(state, from);
 }
 
 export function onVoteRequest(state: RaftState, from: MemberId, request: VoteRequest): void {
   const disturbs = request.term > state.currentTerm && !request.transfer && hasLiveLeader(state, from);
   if (!disturbs && request.term > state.currentTerm) becomeFollower(state, request.term, undefined);
   const granted = request.term === state.currentTerm && isFree(state, from) && mayVoteFor(state, request);
-  if (granted) state.vote = from;
+  if (granted) giveVote(state, from);
   post(state, from, { kind: "voteResponse", term: state.currentTerm, granted });
+}
+
+/** Whoever waits here for a leader is better off where it is likely to be. */
+function giveVote(state: RaftState, candidate: MemberId): void {
+  state.vote = candidate;
+  endAwaiting(state);
 }
 
 /** One vote a term, first come, first served; the same candidate may ask again. */

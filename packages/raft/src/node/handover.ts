@@ -111,12 +111,23 @@ export class Handover {
     });
   }
 
-  /** Writes that waited for a transfer are told when there is a leader to be named, or after an election timeout. */
+  /**
+   * Writes that waited for a transfer are told when there is a leader to be named, or the candidate that has our vote,
+   * with which they wait for its election; or after an election timeout.
+   */
   roleChanged(leader: MemberId | undefined): void {
     const { clock, electionTimeoutMaxMs, waiters } = this.#ports;
-    if (leader !== undefined) waiters.successorKnown();
+    const isNamed = leader !== undefined || this.#hasVotedForAnother();
+    if (isNamed) waiters.successorKnown();
     else if (waiters.awaitsSuccessor) clock.after(electionTimeoutMaxMs, () => waiters.successorKnown());
     this.#preference.look();
+  }
+
+  #hasVotedForAnother(): boolean {
+    const driver = this.#ports.driver();
+    if (driver instanceof QuorateError) return false;
+    const { vote, options } = driver.state;
+    return vote !== undefined && vote !== options.self;
   }
 
   peerLinked(): void {

@@ -75,6 +75,8 @@ export interface NodeStatus {
   readonly leader: MemberId | undefined;
   /** Where the leader says that it can be reached. */
   readonly leaderAddress: string | undefined;
+  /** While no leader is known: where the candidate can be reached that has this node's vote in this term. */
+  readonly candidateAddress: string | undefined;
   readonly commitIndex: Index;
   readonly appliedIndex: Index;
   readonly lastIndex: Index;

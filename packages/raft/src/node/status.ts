@@ -46,6 +46,7 @@ export function nodeStatus<Result>(sources: StatusSources<Result>): NodeStatus {
       term: asTerm(0),
       leader: undefined,
       leaderAddress: undefined,
+      candidateAddress: undefined,
       commitIndex: asIndex(0),
       appliedIndex: asIndex(0),
       lastIndex: asIndex(0),
@@ -68,6 +69,7 @@ export function nodeStatus<Result>(sources: StatusSources<Result>): NodeStatus {
     term: state.currentTerm,
     leader: state.leader,
     leaderAddress: state.leader === undefined ? undefined : addressOf(sources, state.leader),
+    candidateAddress: candidateAddress(sources, state),
     commitIndex: state.commitIndex,
     appliedIndex: driver.appliedIndex,
     lastIndex: state.log.lastIndex,
@@ -80,6 +82,14 @@ export function nodeStatus<Result>(sources: StatusSources<Result>): NodeStatus {
     floor: state.floor,
     peers: peerStatuses(sources, configuration, (peer) => state.leading?.peers.get(peer)),
   };
+}
+
+function candidateAddress<Result>(
+  sources: StatusSources<Result>,
+  { leader, vote }: RaftState,
+): string | undefined {
+  const isKnown = leader === undefined && vote !== undefined && vote !== sources.member;
+  return isKnown ? addressOf(sources, vote) : undefined;
 }
 
 function snapshotStatus({ snapshots }: RaftState): NodeStatus["snapshot"] {

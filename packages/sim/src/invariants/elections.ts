@@ -41,8 +41,18 @@ function becameLeader(history: History, member: MemberHistory, state: RaftState)
   member.leadsTerm = term;
   member.matches.clear();
   checkLeader(history, member, term);
+  checkOwnVote(history, member, term);
   checkCompleteness(history, member, state);
   checkElected(history, member, state);
+}
+
+/** It asked for votes before its own was durable; nobody leads before it is. */
+function checkOwnVote(history: History, member: MemberHistory, term: number): void {
+  history.require(
+    member.term === term && member.vote === member.member,
+    "persisted before sent",
+    () => `${member.member} leads term ${term}, but its disk holds term ${member.term}, vote ${member.vote}`,
+  );
 }
 
 /**

@@ -2,7 +2,7 @@
  * Persisted before sent: what a member promises in a message is on its disk when the message leaves.
  *
  * Checked at the transport port, against what the log store reported durable (disk.ts). A leader may send appends
- * before its own sync; nobody may speak in a term that its disk does not know, a pre-vote's proposed term excepted.
+ * before its own sync; nobody may speak in a term that its disk does not know, but to propose one or to ask for votes.
  */
 import { asIndex, cachedEntries, type MemberId, type Message, type PeerMessage, termAt } from "@quorate/raft";
 import { checkLeader, checkVote } from "./elections.ts";
@@ -29,17 +29,18 @@ export function checkSending(
     case "preVoteResponse":
       if (!message.granted) checkTerm(history, member, message.term, message);
       return;
+    case "voteRequest":
+      checkBorn(history, member, message);
+      checkCandidacy(history, member, message);
+      return;
     default:
       checkTerm(history, member, message.term, message);
       checkBorn(history, member, message);
       member.maxTermSent = Math.max(member.maxTermSent, message.term);
   }
   switch (message.kind) {
-    case "voteRequest":
-      checkGrant(history, member, message.term, member.member, "asks for votes");
-      return;
     case "voteResponse":
-      if (message.granted) checkGrant(history, member, message.term, to, "grants its vote");
+      if (message.granted) checkGrant(history, member, message.term, to);
       return;
     case "appendRequest":
       checkLeader(history, member, message.term);
@@ -109,25 +110,50 @@ function checkTerm(history: History, member: MemberHistory, term: number, messag
   );
 }
 
-function checkGrant(
+/**
+ * Its own vote need not be on the candidate's disk yet, and counts only when it is (elections.ts); but the log that it
+ * is to be judged by is, and the vote was not given to another.
+ */
+function checkCandidacy(
   history: History,
   member: MemberHistory,
-  term: number,
-  candidate: MemberId,
-  deed: string,
+  { term, lastIndex, lastTerm }: Extract<Message, { kind: "voteRequest" }>,
 ): void {
+  const earlier = member.votes.get(term);
+  history.require(
+    member.term <= term && (earlier === undefined || earlier === member.member),
+    "one vote per term",
+    () =>
+      `${member.member} asks for votes in term ${term}, its disk in term ${member.term} voted for ${earlier}`,
+  );
+  const claimed = linkAt(member.log, lastIndex);
+  history.require(
+    claimed !== undefined && claimed.term === lastTerm,
+    "persisted before sent",
+    () =>
+      `${member.member} asks for votes in term ${term} with a log up to ${lastIndex} of term ${lastTerm}, ` +
+      `but its disk has ${member.log.length} entries, and there term ${claimed?.term}`,
+  );
+  history.require(
+    member.floor === undefined || member.state?.floor === undefined,
+    "mute members are silent",
+    () => `${member.member} asks for votes in term ${term} while it is mute`,
+  );
+}
+
+function checkGrant(history: History, member: MemberHistory, term: number, candidate: MemberId): void {
   checkVote(history, member, term, candidate);
   const isDurable = member.term > term || (member.term === term && member.vote === candidate);
   history.require(
     isDurable,
     "persisted before sent",
     () =>
-      `${member.member} ${deed} in term ${term}, but its disk holds term ${member.term}, vote ${member.vote}`,
+      `${member.member} grants its vote in term ${term}, but its disk holds term ${member.term}, vote ${member.vote}`,
   );
   history.require(
     member.floor === undefined || member.state?.floor === undefined,
     "mute members are silent",
-    () => `${member.member} ${deed} in term ${term} while it is mute`,
+    () => `${member.member} grants its vote in term ${term} while it is mute`,
   );
 }
 
