@@ -205,14 +205,11 @@ export class Router {
   async #searchLeader(): Promise<Found> {
     const leaders: LeaderAnswer[] = [];
     const others: LeaderAnswer[] = [];
-    const answer = await this.#askForLeader(
-      this.#candidates([this.#hint]),
-      (given) => {
-        leaders.push(given);
-        return given.status.term >= this.#newestTerm;
-      },
-      (given) => others.push(given),
-    );
+    const answer = await this.#askForLeader(this.#candidates([this.#hint]), (given) => {
+      const isLeader = leads(given.status);
+      (isLeader ? leaders : others).push(given);
+      return isLeader && given.status.term >= this.#newestTerm;
+    });
     this.#hint = undefined;
     // A term heard of once may be gone with its cluster's data: then the newest of those that answer counts.
     const found = answer ?? leaders.sort((a, b) => b.status.term - a.status.term)[0];
@@ -229,11 +226,10 @@ export class Router {
     return this.#presume(candidate.connection);
   }
 
-  /** The first node of `candidates`, or of those that they name, that says that it leads, and that `isGood`. */
+  /** The first node of `candidates`, or of those that they name, that `isGood` by what it says of itself. */
   async #askForLeader(
     candidates: readonly string[],
     isGood: (given: LeaderAnswer) => boolean,
-    onOther: (given: LeaderAnswer) => void = () => {},
   ): Promise<LeaderAnswer | undefined> {
     const answer = await askInTurn<StatusAnswer>({
       clock: this.clock,
@@ -242,12 +238,7 @@ export class Router {
       staggerMs,
       limitMs: roundMs,
       ask: (endpoint) => this.askStatus(endpoint),
-      isGood: (given) => {
-        if (given.kind === "failed") return false;
-        if (leads(given.status)) return isGood(given);
-        onOther(given);
-        return false;
-      },
+      isGood: (given) => given.kind === "answered" && isGood(given),
       hintOf: (given) => (given.kind === "failed" ? undefined : this.book.endpointOf(given.status.leader)),
     });
     return answer?.kind === "answered" ? answer : undefined;
@@ -273,7 +264,7 @@ export class Router {
       const others = this.#candidates([]).filter((endpoint) => endpoint !== suspect.endpoint);
       const found = await this.#askForLeader(
         others,
-        ({ connection, status }) => connection !== suspect && status.term > this.#newestTerm,
+        ({ connection, status }) => connection !== suspect && leads(status) && status.term > this.#newestTerm,
       );
       if (!suspect.isLate || suspect !== this.#leader) continue;
       if (found !== undefined && found.connection.closedBecause === undefined) {
