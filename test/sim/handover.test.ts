@@ -105,13 +105,13 @@ function framesSince(before: FrameCount | undefined, now: FrameCount): { count: 
 function countFramesBetweenNodes({ simulation }: LeaseWorld): () => number {
   const { paths } = simulation.world;
   let count = 0;
-  const { fate } = Object.getPrototypeOf(paths) as typeof paths;
-  paths.fate = (from, to) => {
+  const { delaysMs } = Object.getPrototypeOf(paths) as typeof paths;
+  paths.delaysMs = (from, to) => {
     count += 1;
-    return fate.call(paths, from, to);
+    return delaysMs.call(paths, from, to);
   };
   return () => {
-    paths.fate = fate;
+    paths.delaysMs = delaysMs;
     return count;
   };
 }

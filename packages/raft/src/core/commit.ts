@@ -5,7 +5,7 @@
  * It never falls within a start, and never passes the end of the log.
  */
 import { invariant } from "./invariant.ts";
-import { cachedFrom, configurationOf, termAt } from "./log.ts";
+import { cachedBytes, configurationOf, termAt } from "./log.ts";
 import { reachedByQuorum } from "./quorum.ts";
 import type { LeadingState, RaftState } from "./state.ts";
 import { asIndex, type Index, type MemberId } from "./types.ts";
@@ -26,9 +26,9 @@ export function commitByCount(state: RaftState, leading: LeadingState): void {
 
 function releaseUncommitted(state: RaftState, leading: LeadingState, index: Index): void {
   const from = asIndex(Math.max(state.commitIndex, leading.noopIndex) + 1);
-  const entries = cachedFrom(state.log, from, index, Number.POSITIVE_INFINITY);
-  invariant(entries !== undefined, "uncommitted entries stay in memory", { from, index });
-  for (const entry of entries) leading.uncommittedBytes -= entry.data.length;
+  const bytes = cachedBytes(state.log, from, index);
+  invariant(bytes !== undefined, "uncommitted entries stay in memory", { from, index });
+  leading.uncommittedBytes -= bytes;
 }
 
 export function commitUpTo(state: RaftState, index: Index): void {

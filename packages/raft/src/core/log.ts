@@ -216,6 +216,16 @@ export function cachedFrom(
   return log.tail.slice(start, end);
 }
 
+/** Bytes of data of entries `from`..`to` (inclusive); undefined when `from` is no longer in memory. */
+export function cachedBytes(log: LogState, from: Index, to: Index): number | undefined {
+  const first = firstCachedIndex(log);
+  if (from < first) return undefined;
+  let bytes = 0;
+  for (let index: number = from; index <= to; index += 1)
+    bytes += log.tail[log.head + (index - first)]!.data.length;
+  return bytes;
+}
+
 /**
  * Lets go of entries up to `limit` while more than `maxBytes` are in memory. The caller knows that they are
  * durable.

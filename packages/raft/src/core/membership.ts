@@ -88,11 +88,22 @@ export function continueMembership(state: RaftState, leading: LeadingState): voi
     becomeFollower(state, state.currentTerm, undefined);
     return;
   } else {
-    const learner = configuration.learners.find((one) => one.promotes && hasCaughtUp(state, leading, one));
+    const learner = nextToPromote(state, leading, configuration);
     if (learner === undefined) return;
     appendConfiguration(state, leading, towards(configuration, promote(configuration, learner)));
   }
   commitByCount(state, leading); // a sole voter is its own quorum, and of fewer voters fewer are needed
+}
+
+function nextToPromote(
+  state: RaftState,
+  leading: LeadingState,
+  { learners }: Configuration,
+): Learner | undefined {
+  for (const learner of learners) {
+    if (learner.promotes && hasCaughtUp(state, leading, learner)) return learner;
+  }
+  return undefined;
 }
 
 /**

@@ -140,9 +140,9 @@ export function raftAssembly(options: RaftOptions): Assembly {
     async start(cluster, host, process) {
       const machine = listMachine();
       const bare = await startBare(cluster, host, process, options, (member) =>
-        cluster.checks.machine(machine, member, () => machine.serials.join()),
+        cluster.checks.machine(machine, member, machine.digest),
       );
-      return { ...bare, list: { raft: bare.raft, machine }, digest: () => machine.serials.join() };
+      return { ...bare, list: { raft: bare.raft, machine }, digest: machine.digest };
     },
   };
 }

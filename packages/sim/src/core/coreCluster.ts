@@ -66,22 +66,26 @@ export class CoreHost implements FaultyHost, WireEnd {
   }
 
   receive(from: MemberId, messages: readonly Message[]): void {
-    const { process } = this;
-    if (process?.isPaused) this.whenResumed(process, (running) => running.receive(from, messages));
+    if (this.isPaused) this.receiveWhenResumed(from, messages);
     else this.running?.receive(from, messages);
   }
 
   peerLost(peer: MemberId): void {
-    const { process } = this;
-    if (process?.isPaused) this.whenResumed(process, (running) => running.peerLost(peer));
+    if (this.isPaused) this.whenResumed((running) => running.peerLost(peer));
     else this.running?.peerLost(peer);
   }
 
-  private whenResumed(process: SimulatedProcess, act: (running: CoreNode) => void): void {
+  /** Apart, since a function that holds a closure makes room for it each time that it is called. */
+  private receiveWhenResumed(from: MemberId, messages: readonly Message[]): void {
+    this.whenResumed((running) => running.receive(from, messages));
+  }
+
+  private whenResumed(act: (running: CoreNode) => void): void {
+    const owner = this.process;
     const run = (): void => {
       if (this.running !== undefined) act(this.running);
     };
-    process.hold({ atMs: 0, order: 0, owner: process, isTimer: false, run });
+    owner?.hold({ atMs: 0, order: 0, owner, isTimer: false, run });
   }
 }
 

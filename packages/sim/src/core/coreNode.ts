@@ -35,7 +35,7 @@ import type { SimulatedProcess } from "../world/process.ts";
 import type { World } from "../world/world.ts";
 import type { CoreDirectory } from "./coreDirectory.ts";
 import { CoreRequests, type ReadEnd, type WriteEnd } from "./coreRequests.ts";
-import { CoreSnapshotWork, digestOf, restoreFrom } from "./coreSnapshotWork.ts";
+import { CoreSnapshotWork, restoreFrom } from "./coreSnapshotWork.ts";
 import type { CoreWire, WireEnd } from "./coreWire.ts";
 import type { OnlyFields } from "./onlyFields.ts";
 
@@ -137,7 +137,7 @@ export class CoreNode {
     const { newest } = this.state.snapshots;
     if (newest === undefined) return;
     restoreFrom(this.machine, directory, newest);
-    checks.snapshots.restored(member, newest, digestOf(this.machine));
+    checks.snapshots.restored(member, newest, this.machine.digest());
   }
 
   /** Its first turn. */
@@ -150,7 +150,7 @@ export class CoreNode {
   }
 
   digest(): string {
-    return this.machine.serials.join();
+    return this.machine.digest();
   }
 
   receive(from: MemberId, messages: readonly Message[]): void {
@@ -201,13 +201,15 @@ export class CoreNode {
 
   private endTurn(): void {
     if (this.slackMs === 0) this.turn();
-    else if (!this.isTurnDue) {
-      this.isTurnDue = true;
-      this.later(this.ports.chance.fraction() * this.slackMs, () => {
-        this.isTurnDue = false;
-        this.turn();
-      });
-    }
+    else if (!this.isTurnDue) this.turnLater();
+  }
+
+  private turnLater(): void {
+    this.isTurnDue = true;
+    this.later(this.ports.chance.fraction() * this.slackMs, () => {
+      this.isTurnDue = false;
+      this.turn();
+    });
   }
 
   private turn(): void {
@@ -288,14 +290,16 @@ export class CoreNode {
     if (this.isHeld) return;
     if (this.slackMs === 0) {
       while (this.appliedIndex < this.state.commitIndex) this.applyPortion();
-    } else if (!this.isApplyDue) {
-      this.isApplyDue = true;
-      this.later(this.ports.chance.fraction() * this.slackMs, () => {
-        this.isApplyDue = false;
-        this.applyPortion();
-        this.endTurn();
-      });
-    }
+    } else if (!this.isApplyDue) this.applyLater();
+  }
+
+  private applyLater(): void {
+    this.isApplyDue = true;
+    this.later(this.ports.chance.fraction() * this.slackMs, () => {
+      this.isApplyDue = false;
+      this.applyPortion();
+      this.endTurn();
+    });
   }
 
   private applyPortion(): void {
@@ -325,7 +329,10 @@ export class CoreNode {
 
   private armTimer(deadlineMs: number): void {
     // One that is due earlier than needed fires once for nothing, which is cheaper than arming anew each turn.
-    if (this.timerAtMs <= deadlineMs) return;
+    if (deadlineMs < this.timerAtMs) this.armAnew(deadlineMs);
+  }
+
+  private armAnew(deadlineMs: number): void {
     this.disarm?.();
     this.timerAtMs = deadlineMs;
     const { clock } = this.ports.process;

@@ -3,6 +3,7 @@
  * `SnapshotWork` without promises: each step takes the disk's time, and the process may die before any of them.
  */
 import {
+  type ChunkLoad,
   configurationAt,
   type Effects,
   type Event,
@@ -49,21 +50,32 @@ export class CoreSnapshotWork {
   }
 
   perform(effects: Pick<Effects, Performed>): void {
-    const { directory, take, whenDiskDone } = this.ports;
-    for (const load of effects.chunkLoads) {
-      const { header, offset, bytes } = load;
-      whenDiskDone(() => {
-        take({ kind: "chunkLoaded", load, data: directory.snapshots.read(header, offset, bytes) });
-      });
-    }
-    for (const chunk of effects.chunks) whenDiskDone(() => this.store(chunk));
-    const { install, compactTo } = effects;
+    const { chunkLoads, chunks, install, compactTo } = effects;
+    for (const load of chunkLoads) this.load(load);
+    for (const chunk of chunks) this.store(chunk);
     if (install !== undefined) this.install(install);
-    if (compactTo !== undefined) whenDiskDone(() => directory.compact(compactTo));
+    if (compactTo !== undefined) this.compact(compactTo);
     if (effects.snapshotWanted) this.isWanted = true;
   }
 
+  private load(load: ChunkLoad): void {
+    const { directory, take, whenDiskDone } = this.ports;
+    const { header, offset, bytes } = load;
+    whenDiskDone(() => {
+      take({ kind: "chunkLoaded", load, data: directory.snapshots.read(header, offset, bytes) });
+    });
+  }
+
+  private compact(upTo: Index): void {
+    const { directory, whenDiskDone } = this.ports;
+    whenDiskDone(() => directory.compact(upTo));
+  }
+
   private store(chunk: ReceivedChunk): void {
+    this.ports.whenDiskDone(() => this.stored(chunk));
+  }
+
+  private stored(chunk: ReceivedChunk): void {
     const { directory, checks, take } = this.ports;
     const { header, offset, data } = chunk.message;
     const here = directory.snapshots.receive(header, offset, data);
@@ -88,7 +100,7 @@ export class CoreSnapshotWork {
       installDurable(checks.history, member);
       whenDiskDone(() => {
         restoreFrom(machine, directory, header);
-        checks.snapshots.restored(member, header, digestOf(machine));
+        checks.snapshots.restored(member, header, machine.digest());
         this.takenIndex = header.boundary.index;
         resume(header);
         take({ kind: "snapshotInstalled", header });
@@ -109,16 +121,10 @@ export class CoreSnapshotWork {
     if (term === undefined || machine.appliedIndex !== index) return;
     this.isTaking = true;
     const configuration = configurationAt(state.log, index);
-    const chunks = [...machine.view().chunks()];
-    this.ports.checks.snapshots.viewed(this.ports.member, digestOf(machine));
-    const content = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
-    let at = 0;
-    for (const chunk of chunks) {
-      content.set(chunk, at);
-      at += chunk.length;
-    }
+    this.ports.checks.snapshots.viewed(this.ports.member, machine.digest());
+    const content = machine.content();
     const checksum = checksumOf(content);
-    const chain = this.ports.checks.history.committed[index - 1]?.hash ?? 0;
+    const chain = (this.ports.checks.history.committed[index - 1]?.hash ?? 0) >>> 0;
     const header = { boundary: { index, term }, chain, configuration, bytes: content.length, checksum };
     whenDiskDone(() => this.finish(header, content));
   }
@@ -148,8 +154,4 @@ export function restoreFrom(machine: ListMachine, directory: CoreDirectory, head
   const restoration = machine.restore();
   restoration.add(content);
   restoration.finish();
-}
-
-export function digestOf(machine: ListMachine): string {
-  return machine.serials.join();
 }

@@ -21,7 +21,7 @@ interface Incoming {
 }
 
 export function checksumOf(content: Uint8Array): number {
-  return mixBytes(17, content);
+  return mixBytes(17, content) >>> 0;
 }
 
 export function isSameSnapshot(one: SnapshotHeader, other: SnapshotHeader): boolean {

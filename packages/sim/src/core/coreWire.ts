@@ -22,7 +22,12 @@ export interface WireEnd {
 interface Frame {
   readonly from: WireEnd;
   readonly to: WireEnd;
-  readonly messages: readonly Message[];
+  readonly messages: Message[];
+}
+
+function frameTo(frames: readonly Frame[], to: WireEnd | undefined): Frame | undefined {
+  for (const frame of frames) if (frame.to === to) return frame;
+  return undefined;
 }
 
 /** Of frames that wait for a cut path to heal, the newest so many are kept, as a full socket buffer would. */
@@ -52,16 +57,17 @@ export class CoreWire {
   /** Everything that one turn sends. */
   send(from: WireEnd, envelopes: readonly Envelope[]): void {
     if (envelopes.length === 1 || this.world.paths.temper.reordering > 0) {
-      for (const { to, message } of envelopes) this.sendTo(from, to, [message]);
+      for (const { to, message } of envelopes) this.sendTo(from, to, message);
       return;
     }
-    const frames = new Map<MemberId, Message[]>();
-    for (const { to, message } of envelopes) {
-      const frame = frames.get(to);
-      if (frame === undefined) frames.set(to, [message]);
-      else frame.push(message);
+    const frames: Frame[] = [];
+    for (const { to: member, message } of envelopes) {
+      const to = this.byMember.get(member);
+      const frame = frameTo(frames, to);
+      if (frame !== undefined) frame.messages.push(message);
+      else if (to !== undefined) frames.push({ from, to, messages: [message] });
     }
-    for (const [to, messages] of frames) this.sendTo(from, to, messages);
+    for (const frame of frames) this.post(frame);
   }
 
   /** A process ended, and its machine did not: it says goodbye to all that it can reach. */
@@ -77,9 +83,9 @@ export class CoreWire {
     });
   }
 
-  private sendTo(from: WireEnd, member: MemberId, messages: readonly Message[]): void {
+  private sendTo(from: WireEnd, member: MemberId, message: Message): void {
     const to = this.byMember.get(member);
-    if (to !== undefined) this.post({ from, to, messages });
+    if (to !== undefined) this.post({ from, to, messages: [message] });
   }
 
   private post(frame: Frame): void {
@@ -89,8 +95,8 @@ export class CoreWire {
       this.stick(frame);
       return;
     }
-    const fate = paths.fate(from.name, to.name);
-    if (fate.kind === "lost") {
+    const delaysMs = paths.delaysMs(from.name, to.name);
+    if (delaysMs.length === 0) {
       trace.note(from.name, `frame to ${to.name} lost`);
       return;
     }
@@ -105,8 +111,8 @@ export class CoreWire {
       this.keepBack(path, frame);
       return;
     }
-    const isRepeated = fate.delaysMs.length > 1;
-    for (const delayMs of fate.delaysMs) this.dispatch(frame, delayMs, isRepeated || paths.overtakes());
+    const isRepeated = delaysMs.length > 1;
+    for (const delayMs of delaysMs) this.dispatch(frame, delayMs, isRepeated || paths.overtakes());
     if (isRepeated) trace.note(from.name, `frame to ${to.name} repeated`);
     if (kept !== undefined) this.release(path, kept);
   }

@@ -141,8 +141,9 @@ function checkFollowerBound(history: History, member: MemberHistory, state: Raft
 function agree(history: History, member: MemberHistory, state: RaftState, index: number): void {
   if (index < state.log.boundary.index && history.committed[index - 1] !== undefined) return;
   const term = termAt(state.log, asIndex(index));
-  const link: ChainLink | undefined = term === undefined ? undefined : history.link(index, term);
   const known = history.committed[index - 1];
+  if (known !== undefined && known.term === term) return; // of one index and term there is one link
+  const link: ChainLink | undefined = term === undefined ? undefined : history.link(index, term);
   if (link === undefined) {
     history.fail("commit agreement", `${member.member} commits entry ${index}, which it does not hold`);
   } else if (known === undefined) {

@@ -99,18 +99,15 @@ export function checkVote(
   term: number,
   vote: string | undefined,
 ): void {
-  if (vote === undefined) {
-    const earlier = member.votes.get(term);
-    history.require(
-      earlier === undefined,
-      "one vote per term",
-      () => `${member.member} forgot in term ${term} that it had voted for ${earlier}`,
-    );
-    return;
-  }
   const earlier = member.votes.get(term);
+  if (vote === earlier) return;
   if (earlier === undefined) member.votes.set(term, vote as MemberHistory["member"]);
-  else if (earlier !== vote) {
+  else if (vote === undefined) {
+    history.fail(
+      "one vote per term",
+      `${member.member} forgot in term ${term} that it had voted for ${earlier}`,
+    );
+  } else {
     history.fail(
       "one vote per term",
       `${member.member} voted in term ${term} for ${vote}, after ${earlier} in the same term`,

@@ -88,6 +88,11 @@ export interface ChainLink {
   readonly hash: number;
 }
 
+/** One that was seen, and which members ever held it durably: the bits of them. */
+interface SeenLink extends ChainLink {
+  heldBy: number;
+}
+
 export interface Committed extends ChainLink {
   /** The term of the node that first reported it committed, **not** the entry's. */
   readonly commitTerm: number;
@@ -167,8 +172,7 @@ export class History {
   /** Told when a member begins this with a snapshot. */
   onSnapshot: ((phase: SnapshotPhase, member: MemberId) => void) | undefined;
   private readonly configurations = new Map<ChainLink, Configuration>();
-  private readonly chain = new Map<number, ChainLink>();
-  private readonly holders = new Map<number, number>();
+  private readonly chain = new Map<number, SeenLink>();
   readonly timeline: Timeline;
   readonly trace: Trace;
 
@@ -249,7 +253,7 @@ export class History {
     const key = entryKey(entry.index, entry.term);
     const known = this.chain.get(key);
     if (known === undefined) {
-      const link = { index: entry.index, term: entry.term, hash };
+      const link = { index: entry.index, term: entry.term, hash, heldBy: 0 };
       this.chain.set(key, link);
       if (entry.kind === "configuration") this.sawConfiguration(link, entry.data);
       return link;
@@ -294,13 +298,13 @@ export class History {
   }
 
   held(member: MemberHistory, link: ChainLink): void {
-    const key = entryKey(link.index, link.term);
-    this.holders.set(key, (this.holders.get(key) ?? 0) | member.bit);
+    const seen = this.chain.get(entryKey(link.index, link.term));
+    if (seen !== undefined) seen.heldBy |= member.bit;
   }
 
   /** Whether the member ever held the entry durably, whatever became of it later. */
   hasHeld(member: MemberHistory, index: number, term: number): boolean {
-    return ((this.holders.get(entryKey(index, term)) ?? 0) & member.bit) !== 0;
+    return ((this.chain.get(entryKey(index, term))?.heldBy ?? 0) & member.bit) !== 0;
   }
 }
 

@@ -146,8 +146,8 @@ export class ChannelEnd implements Channel {
       this.arrive(parcel, paths.delayMs(), false);
       return;
     }
-    const fate = paths.fate(this.host, to.host);
-    if (fate.kind === "lost") {
+    const delaysMs = paths.delaysMs(this.host, to.host);
+    if (delaysMs.length === 0) {
       trace.note(this.host, `frame to ${to.host} lost`);
       return;
     }
@@ -155,10 +155,9 @@ export class ChannelEnd implements Channel {
       this.keepBack(parcel);
       return;
     }
-    for (const delayMs of fate.delaysMs) {
-      this.arrive(parcel, delayMs, fate.delaysMs.length > 1 || paths.overtakes());
-    }
-    if (fate.delaysMs.length > 1) trace.note(this.host, `frame to ${to.host} repeated`);
+    const isRepeated = delaysMs.length > 1;
+    for (const delayMs of delaysMs) this.arrive(parcel, delayMs, isRepeated || paths.overtakes());
+    if (isRepeated) trace.note(this.host, `frame to ${to.host} repeated`);
     this.releaseSwapped();
   }
 

@@ -41,9 +41,7 @@ export const calmWire: WireTemper = {
   silenceMs: 5_000,
 };
 
-export type Fate =
-  | { readonly kind: "lost" }
-  | { readonly kind: "arrives"; readonly delaysMs: readonly number[] };
+const never: readonly number[] = [];
 
 function pathKey(from: string, to: string): string {
   return `${from}>${to}`;
@@ -187,16 +185,17 @@ export class Paths {
     return bytes;
   }
 
-  fate(from: string, to: string): Fate {
+  /** How long a frame takes, once for each time that it arrives; empty: it is lost. */
+  delaysMs(from: string, to: string): readonly number[] {
     const { loss, duplication, lateReplay } = this.temper;
     const extra = this.extraLoss.size === 0 ? 0 : (this.extraLoss.get(pathKey(from, to)) ?? 0);
     const isLost = this.chance.fraction() < Math.max(loss, extra);
     const isRepeated = this.chance.fraction() < duplication;
     const isReplayed = this.chance.fraction() < lateReplay;
-    if (isLost) return { kind: "lost" };
+    if (isLost) return never;
     const delaysMs = [this.delayMs()];
     if (isRepeated) delaysMs.push(this.delayMs() + this.delayMs());
     if (isReplayed) delaysMs.push(1_000 + this.chance.below(29_000));
-    return { kind: "arrives", delaysMs };
+    return delaysMs;
   }
 }

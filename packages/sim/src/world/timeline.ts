@@ -18,6 +18,12 @@ export interface Occurrence {
   run: (() => void) | undefined;
 }
 
+/**
+ * Of what is scripted, by rank; what is scheduled begins at 0. All of them are small integers, of which the engine
+ * makes no objects.
+ */
+const firstOrders = [-(2 ** 31), -(2 ** 30)] as const;
+
 export function quantised(ms: number): number {
   return Math.ceil(ms * 8) / 8;
 }
@@ -70,7 +76,7 @@ export class Timeline {
   script(rank: 0 | 1, delayMs: number, run: () => void): void {
     this.scripted += 1;
     const atMs = this.nowMs + quantised(Math.max(0, delayMs));
-    const order = this.scripted - Number.MAX_SAFE_INTEGER / (rank + 1);
+    const order = this.scripted + firstOrders[rank];
     this.push({ atMs, order, owner: undefined, isTimer: false, run });
   }
 

@@ -8,17 +8,17 @@ import type { RunObserver } from "../recording/runObserver.ts";
 import { mixBytes, mixName, mixNumber, mixText } from "./mix.ts";
 import type { Timeline } from "./timeline.ts";
 
+interface Noted {
+  atMs: number;
+  who: string;
+  what: string | TraceLine;
+}
+
 /** A line that is kept as data, which must not change any more. */
 export interface TraceLine {
   /** Mixes in everything that the words tell. */
   mix(hash: number): number;
   words(): string;
-}
-
-interface Noted {
-  readonly atMs: number;
-  readonly who: string;
-  readonly what: string | TraceLine;
 }
 
 export class Trace {
@@ -27,6 +27,7 @@ export class Trace {
   /** Whoever records the run; it is shown what happens, and changes none of it. */
   observer: RunObserver | undefined;
   private hash = 0x811c9dc5;
+  /** The last lines, oldest first from `count % kept` on. Its places are used again: most lines nobody ever reads. */
   private readonly ring: Noted[] = [];
   private readonly kept: number;
   private readonly timeline: Timeline;
@@ -43,10 +44,19 @@ export class Trace {
     const atMs = this.timeline.nowMs;
     const before = mixName(mixNumber(this.hash, atMs * 8), who);
     this.hash = typeof what === "string" ? mixText(before, what) : what.mix(before);
-    const noted = { atMs, who, what };
-    if (this.kept > 0) this.ring[this.count % this.kept] = noted;
+    if (this.kept > 0) this.keep(atMs, who, what);
     this.count += 1;
-    this.listener?.(textOf(noted));
+    this.listener?.(textOf({ atMs, who, what }));
+  }
+
+  private keep(atMs: number, who: string, what: string | TraceLine): void {
+    const place = this.ring[this.count % this.kept];
+    if (place === undefined) this.ring.push({ atMs, who, what });
+    else {
+      place.atMs = atMs;
+      place.who = who;
+      place.what = what;
+    }
   }
 
   /** Bytes count for the hash without a line of their own. */
@@ -55,7 +65,7 @@ export class Trace {
   }
 
   hashText(): string {
-    return mixNumber(this.hash, this.count).toString(16).padStart(8, "0");
+    return (mixNumber(this.hash, this.count) >>> 0).toString(16).padStart(8, "0");
   }
 
   lastLines(): readonly string[] {
