@@ -106,7 +106,7 @@ describe("a leader that stands still", () => {
 
 describe("a leader that is asked to stop", () => {
   it("hands over first: no write fails, and a gap is hardly to be seen", async () => {
-    // Three syncs and three hops lie between the last write of the old leader and the first of the new one.
+    // Two syncs, of the votes and of the new leader's first entries, lie between its last write and the next one.
     expectWithin("3 nodes, asked to stop", await gapsUnder(asked, 3, 10), { medianMs: 100, maxMs: 300 });
   });
 });
