@@ -176,3 +176,13 @@ describe("the history", () => {
     expect(text(other)).toEqual([...before, ...[1, 2, 3].map((n) => `k${4 - n}=x${n}`)]);
   });
 });
+
+describe("a key that is written more often than a block of the history has room for", () => {
+  it("is told by each revision with what that one put, at the edge of a block too", () => {
+    const { state, run } = createLog();
+    for (let revision = 1; revision <= 600; revision += 1) run(put("a", `${revision}`));
+    for (const { revision, changes } of recordsAfter(state.history, state.pairs, 0)) {
+      expect(changes.map(({ after }) => after?.modRevision)).toEqual([revision]);
+    }
+  });
+});

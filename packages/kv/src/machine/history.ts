@@ -190,7 +190,8 @@ function afterOf(
 function linkTo(history: History, key: ByteString, modRevision: number): void {
   if (modRevision <= history.floor) return;
   const { blocks, nextChange } = history;
-  const block = blocks[lastBlock(blocks, (one) => revisionAt(one, 0) <= modRevision)];
+  // One that was begun for this very change is empty yet.
+  const block = blocks[lastBlock(blocks, (one) => one.count > 0 && revisionAt(one, 0) <= modRevision)];
   if (block === undefined) return;
   for (let at = firstAfter(block, modRevision - 1); at < block.count; at += 1) {
     if (revisionAt(block, at) !== modRevision) return;
