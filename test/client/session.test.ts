@@ -55,6 +55,26 @@ describe("a session", () => {
     expect(session?.ackedBelow).toBe(50);
   });
 
+  it("sends a write again under its sequence as long as the server has no room for its answer", async () => {
+    nodes = await FakeCluster.start(1);
+    await using cluster = nodes.connect();
+    let refusals = 0;
+    nodes.node("a").behave = ({ body }, honest) => {
+      if (originOf(body) === undefined || refusals === 3) return honest();
+      refusals += 1;
+      return { kind: "executed", result: { kind: "answersFull" } };
+    };
+    const { revision } = await passing(nodes.clock, 5_000, cluster.kv.put("n", 1));
+    expect([revision, refusals]).toEqual([1, 3]);
+    expect(new Set(nodes.node("a").asked.map((body) => originOf(body)?.sequence))).toEqual(
+      new Set([undefined, 1]),
+    );
+    refusals = -1_000;
+    const error = await errorFrom(passing(nodes.clock, 9_000, cluster.kv.put("n", 2, { timeoutMs: 3_000 })));
+    expect(error).toMatchObject({ code: "TIMED_OUT", outcome: "none" });
+    refusals = 3;
+  });
+
   it("has at most 1,024 writes unanswered; others wait for their turn", async () => {
     nodes = await FakeCluster.start(1);
     await using cluster = nodes.connect();

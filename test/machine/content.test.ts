@@ -1,5 +1,5 @@
 /** A state becomes a snapshot's content and a state again, and a view stays as it was. */
-import { type CommandResult, type StoredPair, sessionWindow } from "@quorate/client/protocol";
+import { answerBytes, type CommandResult, type StoredPair, sessionWindow } from "@quorate/client/protocol";
 import {
   applyEntry,
   createSession,
@@ -45,6 +45,7 @@ const answersOfEachKind: readonly CommandResult[] = [
   { kind: "sessionEnded" },
   { kind: "alreadyAcknowledged" },
   { kind: "beyondWindow" },
+  { kind: "answersFull" },
   { kind: "malformed", reason: "grün 🟢 and a lone \ud800" },
   { kind: "refused", reason: "" },
   { kind: "nothing" },
@@ -107,6 +108,8 @@ describe("a snapshot of the store", () => {
     state.sessions.set(7, { ...createSession(5_000, 0), answers });
     const restored = restoredFrom(contentOf(state));
     expect(restored.sessions.get(7)?.answers).toEqual(answers);
+    const bytes = answersOfEachKind.reduce((sum, answer) => sum + answerBytes(answer), 0);
+    expect(restored.sessions.get(7)?.answerBytes).toBe(bytes);
   });
 
   it("restores many pairs in runs, with values up to the largest", () => {

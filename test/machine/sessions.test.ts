@@ -1,8 +1,10 @@
 /** Sessions begin and end, and each of their commands runs once, in whatever copies it arrives. */
 import {
+  answerBytes,
   type Command,
   type CommandResult,
   encodeProposal,
+  maxSessionAnswerBytes,
   maxSessions,
   sessionWindow,
 } from "@quorate/client/protocol";
@@ -201,6 +203,31 @@ describe("a command of a session", () => {
     expect(beyond).toEqual({ kind: "beyondWindow" });
     expect(revision(log.state)).toBe(1);
     expect(log.runIn({ session, sequence: last + 1, ackedBelow: 2 }, put("a", "2")).kind).toBe("put");
+  });
+
+  it("finds room for its answer, or is refused and may come again when the client has some", () => {
+    const log = createLog();
+    const session = log.openSession();
+    log.run(put("big", new Uint8Array(1_000_000)));
+    const read: Command = {
+      kind: "transaction",
+      compares: [],
+      onSuccess: [{ kind: "get", key: "big" }],
+      onFailure: [],
+    };
+    const room = Math.ceil(maxSessionAnswerBytes / 1_000_000);
+    for (let sequence = 1; sequence <= room; sequence += 1) {
+      expect(log.runIn({ session, sequence, ackedBelow: 1 }, read).kind).toBe("transacted");
+    }
+    const next = room + 1;
+    expect(log.runIn({ session, sequence: next, ackedBelow: 1 }, put("a", "1"))).toEqual({
+      kind: "answersFull",
+    });
+    expect(log.runIn({ session, sequence: 1, ackedBelow: 1 }, read).kind).toBe("transacted");
+    expect(revision(log.state)).toBe(1);
+    expect(log.runIn({ session, sequence: next, ackedBelow: 2 }, put("a", "1")).kind).toBe("put");
+    log.runIn({ session, sequence: next + 1, ackedBelow: next + 1 }, put("a", "1"));
+    expect(log.state.sessions.get(session)?.answerBytes).toBe(answerBytes({ kind: "put", revision: 3 }));
   });
 
   it("keeps at most a window of answers, and forgets exactly those that are acknowledged", () => {

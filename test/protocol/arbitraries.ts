@@ -280,6 +280,7 @@ export const results: fc.Arbitrary<CommandResult> = fc.oneof(
       "sessionEnded" as const,
       "alreadyAcknowledged" as const,
       "beyondWindow" as const,
+      "answersFull" as const,
       "nothing" as const,
     ),
   }),

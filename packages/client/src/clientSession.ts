@@ -53,6 +53,7 @@ export interface SessionMember {
 
 /** Recognized by the server when it comes twice. */
 const repeatable: CallPolicy = { target: "leader", resend: "always", hasEffect: true };
+const roomless = "its answer found no room beside the session's others; read the key to see";
 /** A wait for changes is asked again after so long. What it might miss, the next renewal tells. */
 const waitMs = 120_000;
 const pauses: BackoffOptions = { firstMs: 50, factor: 2, capMs: 1_000 };
@@ -82,12 +83,23 @@ export class ClientSession implements Renewable {
     return this.#set;
   }
 
-  /** Sends a command under a sequence that was taken. Rejects where it got no answer. */
+  /**
+   * Sends a command under a sequence that was taken, until there is room for its answer at the server. Rejects where it
+   * got none.
+   */
   async send(sequence: number, command: Command, patience: Patience): Promise<Executed> {
-    const { ackedBelow } = this.window;
-    const origin: Origin = { kind: "session", session: this.id, sequence, ackedBelow };
-    const proposal = encodeProposal({ origin, command });
-    return executedOf(await this.#ports.caller.call({ kind: "execute", proposal }, repeatable, patience));
+    const { caller, router } = this.#ports;
+    for (let tries = 0, unanswered = false; ; tries += 1) {
+      // Answers that came since the last try make room.
+      const { ackedBelow } = this.window;
+      const origin: Origin = { kind: "session", session: this.id, sequence, ackedBelow };
+      const proposal = encodeProposal({ origin, command });
+      const executed = executedOf(await caller.call({ kind: "execute", proposal }, repeatable, patience));
+      unanswered ||= executed.earlierUnanswered;
+      if (executed.result.kind !== "answersFull") return { ...executed, earlierUnanswered: unanswered };
+      await pause(router.clock, backoffMs(router.random, pauses, tries), patience);
+      if (patience.ended !== undefined) throw caller.ended(patience, unanswered, roomless);
+    }
   }
 
   /** Undefined where the session ended before it was sent, or so that it certainly did nothing. */

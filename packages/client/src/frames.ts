@@ -4,7 +4,7 @@
  */
 import { frameTargetBytes, pack, unpack } from "@quorate/transport/links";
 import {
-  type CommandResult,
+  answerBytes,
   changeBytes,
   type LeaseReport,
   type Request,
@@ -114,7 +114,7 @@ export function responseBytes(body: ResponseBody): number {
     case "failed":
       return overheadBytes + body.failure.message.length;
     case "executed":
-      return overheadBytes + resultBytes(body.result);
+      return overheadBytes + answerBytes(body.result);
     case "changed": {
       let bytes = overheadBytes;
       for (const change of body.changes) bytes += overheadBytes + changeBytes(change);
@@ -130,18 +130,6 @@ export function responseBytes(body: ResponseBody): number {
     default:
       return unreachable(body);
   }
-}
-
-/** Of the pairs that a transaction has read; other results are small. */
-function resultBytes(result: CommandResult): number {
-  if (result.kind !== "transacted") return 0;
-  let bytes = overheadBytes * result.results.length;
-  for (const each of result.results) {
-    const pairs =
-      each.kind === "listed" ? each.pairs : each.kind === "got" && each.pair !== undefined ? [each.pair] : [];
-    for (const pair of pairs) bytes += overheadBytes + pair.key.length + pair.value.length;
-  }
-  return bytes;
 }
 
 function leaseBytes({ name, holder, data }: LeaseReport): number {

@@ -51,7 +51,7 @@ export const leases: readonly Mutant[] = [
     name: "a cancel that comes before its acquire is forgotten",
     source: "coordination, §3: applied first, it stores the answer",
     file: "packages/kv/src/machine/leases.ts",
-    find: "if (sequence >= ackedBelow && !answers.has(sequence)) answers.set(sequence, cancelled);",
+    find: "if (sequence >= ackedBelow && !answers.has(sequence)) keepAnswer(sender.session, sequence, cancelled);",
     replace: "",
     killedBy: machine("that arrives before its acquire is that one's answer"),
     search,

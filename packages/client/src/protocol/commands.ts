@@ -97,6 +97,11 @@ export type CommandResult =
   /** The sequence is below `ackedBelow`: the client had its answer. */
   | { readonly kind: "alreadyAcknowledged" }
   | { readonly kind: "beyondWindow" }
+  /**
+   * The kept answers of the session take all their room: the command did nothing, and may be sent again under its
+   * sequence when the client has acknowledged some.
+   */
+  | { readonly kind: "answersFull" }
   | { readonly kind: "malformed"; readonly reason: string }
   /** A limit of the store is reached, and the command did nothing. Its sequence is used up like any other's. */
   | { readonly kind: "refused"; readonly reason: string }

@@ -1,4 +1,5 @@
 /** The words that client and server share. Pure. */
+export { answerBytes } from "./answerBytes.ts";
 export { ByteReader } from "./byteStreams.ts";
 export * from "./commandCodec.ts";
 export * from "./commands.ts";

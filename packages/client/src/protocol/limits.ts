@@ -49,6 +49,12 @@ export const defaultSessionTtlMs = 15_000;
 /** Sessions alive at once in one store. */
 export const maxSessions = 100_000;
 
+/**
+ * Bytes of a session's kept answers, of which none is forgotten before its client has it: from here on new commands of
+ * the session are refused until it says that it has some. One answer may exceed it, by a page at most.
+ */
+export const maxSessionAnswerBytes = 8_388_608;
+
 /** Leases that the store knows: held, waited for, in their delay, or remembered for the count of their grants. */
 export const maxLeases = 200_000;
 /** Leases that nobody holds or waits for: above this, those are forgotten that have been so for the longest. */

@@ -31,6 +31,7 @@ const resultKinds = [
   "quotaExceeded",
   "tooLarge",
   "storeLimited",
+  "answersFull",
 ] as const;
 
 export function resultToWire(result: CommandResult): unknown[] {
@@ -52,6 +53,7 @@ export function resultToWire(result: CommandResult): unknown[] {
     case "sessionEnded":
     case "alreadyAcknowledged":
     case "beyondWindow":
+    case "answersFull":
     case "nothing":
       return [kind];
     case "transacted":
@@ -91,6 +93,7 @@ export function resultFromWire(value: unknown): CommandResult | undefined {
     case "sessionEnded":
     case "alreadyAcknowledged":
     case "beyondWindow":
+    case "answersFull":
     case "nothing":
       return isTuple(fields, 1) ? { kind } : undefined;
     case "transacted":

@@ -14,7 +14,7 @@ import {
   type LeaderCommand,
   unreachable,
 } from "@quorate/client/protocol";
-import { type Change, changeOf } from "./change.ts";
+import { type Change, changeOf, type EndedGrant } from "./change.ts";
 import { answerOnce } from "./exactlyOnce.ts";
 import { settleQueues } from "./leaseQueues.ts";
 import {
@@ -47,10 +47,14 @@ export interface Applied {
   readonly leases: ReadonlySet<ByteString>;
   /** Ended, or with other leases than before. */
   readonly sessions: ReadonlySet<number>;
+  readonly ended: readonly EndedGrant[];
+  /** How many sessions it ended since they were silent. */
+  readonly expired: number;
 }
 
 const nothing: CommandResult = { kind: "nothing" };
 const none: ReadonlySet<never> = new Set();
+const untouched: Omit<Applied, "result"> = { leases: none, sessions: none, ended: [], expired: 0 };
 
 /** Entries are applied in the order of the log, each exactly once. */
 export function applyEntry(state: StoreState, entry: AppliedEntry): CommandResult {
@@ -58,9 +62,9 @@ export function applyEntry(state: StoreState, entry: AppliedEntry): CommandResul
 }
 
 export function applyAndTell(state: StoreState, entry: AppliedEntry): Applied {
-  if (entry.kind !== "command") return { result: nothing, leases: none, sessions: none };
+  if (entry.kind !== "command") return { result: nothing, ...untouched };
   const decoded = decodeProposal(entry.data);
-  if (decoded.kind === "malformed") return { result: decoded, leases: none, sessions: none };
+  if (decoded.kind === "malformed") return { result: decoded, ...untouched };
   const { origin, command } = decoded.proposal;
   const change = changeOf(state, entry, origin.kind === "anonymous" ? undefined : origin);
   const run = (): CommandResult => {
@@ -70,7 +74,8 @@ export function applyAndTell(state: StoreState, entry: AppliedEntry): Applied {
     return result;
   };
   const result = origin.kind === "anonymous" ? run() : answerOnce(state, origin, run);
-  return { result, leases: change.touched, sessions: change.sessions };
+  const { touched: leases, sessions, ended, expired } = change;
+  return { result, leases, sessions, ended, expired };
 }
 
 function runCommand(change: Change, command: Command): CommandResult {

@@ -2,9 +2,15 @@
  * What one entry changes. Its writes and grants share one revision, and the queues of all leases that it touched are
  * settled once, when all else is done: at most one grant a name and revision.
  */
-import type { ByteString } from "@quorate/client/protocol";
+import type { ByteString, GrantEnd } from "@quorate/client/protocol";
 import type { NewChange } from "./history.ts";
 import type { AppliedEntry, StoreState } from "./storeState.ts";
+
+/** The end of a grant of that name. */
+export interface EndedGrant {
+  readonly name: ByteString;
+  readonly end: GrantEnd;
+}
 
 export interface Change {
   readonly state: StoreState;
@@ -17,6 +23,10 @@ export interface Change {
   revision: number | undefined;
   /** The keys that it has written, each once: a record of the history when the entry is done. */
   readonly writes: NewChange[];
+  /** Grants that are over, each once a name. */
+  readonly ended: EndedGrant[];
+  /** How many sessions it ended since they were silent. */
+  expired: number;
   /** Leases whose grant, queue or delay it changed. */
   readonly touched: Set<ByteString>;
   /** Sessions that it ended, or whose acquisitions it changed. */
@@ -31,6 +41,8 @@ export function changeOf(state: StoreState, { index, term }: AppliedEntry, sende
     sender,
     revision: undefined,
     writes: [],
+    ended: [],
+    expired: 0,
     touched: new Set(),
     sessions: new Set(),
   };

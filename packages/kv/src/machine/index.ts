@@ -1,5 +1,6 @@
 /** The replicated state machine of the store: keys, revisions, sessions, exactly once. Pure. */
 export { type Applied, applyAndTell, applyEntry } from "./applyEntry.ts";
+export type { EndedGrant } from "./change.ts";
 export { type ContentRestoration, restoreContent } from "./content/restoreContent.ts";
 export { writeContent } from "./content/writeContent.ts";
 export { hashState } from "./hashState.ts";

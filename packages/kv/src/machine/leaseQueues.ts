@@ -50,6 +50,7 @@ export function drop(change: Change, acquisition: Acquisition, end: GrantEnd): v
       const delayMs = isUnclean(end) ? acquisition.lockDelayMs : 0;
       const past = pastWith(change.state, lease, acquisition, end);
       update(change, { ...lease, grant: undefined, delayMs, past });
+      change.ended.push({ name, end });
     } else {
       update(change, { ...lease, queue: lease.queue.filter((place) => !isSame(place, acquisition)) });
     }

@@ -15,6 +15,7 @@ import {
   sessionWindow,
 } from "@quorate/client/protocol";
 import type { Change } from "./change.ts";
+import { keepAnswer } from "./exactlyOnce.ts";
 import { drop, endDelay, enqueue, isFree, leaseOf, replaceGrant, settleQueues } from "./leaseQueues.ts";
 import type { Acquisition, LeaseState } from "./leaseState.ts";
 import { sessionToChange } from "./sessionToChange.ts";
@@ -74,7 +75,7 @@ export function cancelAcquire(change: Change, sequence: number): CommandResult {
   if (sender === undefined) return sessionNeeded;
   const { acquisitions, answers, ackedBelow } = sender.session;
   if (sequence - ackedBelow >= sessionWindow) return beyondWindow;
-  if (sequence >= ackedBelow && !answers.has(sequence)) answers.set(sequence, cancelled);
+  if (sequence >= ackedBelow && !answers.has(sequence)) keepAnswer(sender.session, sequence, cancelled);
   const acquisition = acquisitions.get(sequence);
   if (acquisition !== undefined) drop(change, acquisition, "cancelled");
   return cancelled;

@@ -108,6 +108,7 @@ function endSessions(change: Change, ids: readonly number[], end: GrantEnd): voi
     if (session === undefined) continue;
     state.sessions.delete(id);
     change.sessions.add(id);
+    if (end === "expired") change.expired += 1;
     gone.push(...session.acquisitions.values());
     for (const key of [...session.keys].sort()) removePair(change, key);
   }

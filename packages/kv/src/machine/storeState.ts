@@ -47,6 +47,8 @@ export interface SessionState {
   ackedBelow: number;
   /** By sequence, from `ackedBelow` to before `ackedBelow + sessionWindow`. */
   readonly answers: Map<number, CommandResult>;
+  /** Of all of them, see `answerBytes`. Worked out again at a restore. */
+  answerBytes: number;
   /** Those of its renewals that were logged. */
   renewals: number;
   /** For how long it was silent, as leaders have logged since its last logged renewal. Milliseconds. */
@@ -90,6 +92,7 @@ export function createSession(ttlMs: number, generation: number): SessionState {
     ttlMs,
     ackedBelow: 1,
     answers: new Map(),
+    answerBytes: 0,
     renewals: 0,
     silentMs: 0,
     version: 0,

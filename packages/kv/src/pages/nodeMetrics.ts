@@ -146,6 +146,11 @@ export class NodeMetrics {
       gauge("store_revision", "The store's revision on this node", revision(host.store)),
       gauge("store_keys", "Keys in the store", pairCount(host.store)),
       gauge("store_sessions", "Sessions in the store", host.store.sessions.size),
+      counter(
+        "sessions_expired_total",
+        "Sessions that ended by their silence, in entries that this process applied",
+        server.sessionsExpired,
+      ),
       gauge("server_connections", "Connections of clients to this node", server.connections),
       gauge(
         "server_requests_under_way",
@@ -156,12 +161,26 @@ export class NodeMetrics {
   }
 
   #leases(): readonly Metric[] {
-    const { host } = this.#sources;
+    const { host, server } = this.#sources;
     const { leases } = listLeases(host.store, { from: "", to: "" }, maxLeases);
     const each = (value: (lease: (typeof leases)[number]) => number): readonly Sample[] =>
       leases.map((lease) => ({ labels: { name: textOfByteString(lease.name) }, value: value(lease) }));
     return [
       gauge("store_leases", "Names of leases that the store knows", host.store.leases.size),
+      {
+        name: "lease_ends_total",
+        kind: "counter",
+        help: "Grants that are over, by how they ended, in entries that this process applied",
+        samples: [...server.leaseEnds.counts].map(([end, value]) => ({ labels: { end }, value })),
+      },
+      {
+        name: "lease_flapping",
+        kind: "gauge",
+        help: "1 for each lease that is lost again and again, on the leader",
+        samples: server.leaseEnds.flapping
+          .slice(-maxLeases)
+          .map((name) => ({ labels: { name: textOfByteString(name) }, value: 1 })),
+      },
       {
         name: "leader_election_master_status",
         kind: "gauge",

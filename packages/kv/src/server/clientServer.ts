@@ -15,6 +15,7 @@ import {
 } from "@quorate/raft";
 import { ClientConnection } from "./clientConnection.ts";
 import { LeaseClock } from "./leaseClock.ts";
+import { LeaseEnds } from "./leaseEnds.ts";
 import { LeaseWaits } from "./leaseWaits.ts";
 import type { MachineHost } from "./machineHost.ts";
 import { RequestHandler } from "./requestHandler.ts";
@@ -45,6 +46,9 @@ export interface ClientServer {
   /** The answer to the hello of anyone who is no peer. */
   accept(hello: Hello): Answer;
   readonly sessionClock: SessionClock;
+  readonly leaseEnds: LeaseEnds;
+  /** Sessions that ended by their silence, of the entries that this process has applied. */
+  readonly sessionsExpired: number;
   readonly connections: number;
   readonly requestsUnderWay: number;
   /** Open on all connections. */
@@ -70,6 +74,8 @@ export function createClientServer(ports: ServerPorts, options: ServerOptions): 
 
 class Server implements ClientServer {
   readonly sessionClock: SessionClock;
+  readonly leaseEnds: LeaseEnds;
+  sessionsExpired = 0;
   readonly #ports: ServerPorts;
   readonly #options: ServerOptions;
   readonly #handler: RequestHandler;
@@ -86,6 +92,7 @@ class Server implements ClientServer {
     this.#ports = ports;
     this.#options = options;
     this.#waits = new LeaseWaits(clock);
+    this.leaseEnds = new LeaseEnds(clock, logger);
     this.#leaseClock = new LeaseClock(
       {
         node,
@@ -102,8 +109,12 @@ class Server implements ClientServer {
         clock,
         logger,
         store: host.store,
-        onOffice: (term) => this.#leaseClock.begin(term),
+        onOffice: (term) => {
+          this.#leaseClock.begin(term);
+          this.leaseEnds.officeBegun();
+        },
         onOfficeLost: () => {
+          this.leaseEnds.officeLost();
           this.#leaseClock.end();
           this.#waits.officeLost();
         },
@@ -112,13 +123,23 @@ class Server implements ClientServer {
     );
     host.onLeasesChanged = (applied) => {
       this.#leaseClock.changed(applied.leases);
+      this.leaseEnds.applied(applied.ended);
+      this.sessionsExpired += applied.expired;
       this.#waits.applied(applied);
     };
     host.onSessionOpened = (session) => this.sessionClock.opened(session);
     const comparison = new StateComparison({ node, logger, defer: (fn) => clock.defer(fn) });
     const minSessionTtlMs = 4 * options.electionTimeoutMaxMs;
     this.#handler = new RequestHandler(
-      { node, host, clock, sessionClock: this.sessionClock, waits: this.#waits, comparison },
+      {
+        node,
+        host,
+        clock,
+        sessionClock: this.sessionClock,
+        waits: this.#waits,
+        comparison,
+        leaseEnds: this.leaseEnds,
+      },
       { ...options, minSessionTtlMs },
     );
     this.#watches = new WatchService({
@@ -161,7 +182,9 @@ class Server implements ClientServer {
     const judged = judgeClient(hello);
     if (judged.kind === "refuse") return judged;
     if (this.#connections.size >= limits.maxConnections) {
-      const reason = `This node has ${limits.maxConnections} connections of clients, its limit.`;
+      const reason =
+        `This node has ${limits.maxConnections} connections of clients, its limit. A client that lives for more than ` +
+        "a second keeps one to every member: share one cluster object in each process.";
       return { kind: "refuse", code: "BUSY", reason };
     }
     return {

@@ -17,6 +17,7 @@ import {
 import { type Cancel, type Clock, nodeIdOf, QuorateError, type RaftNode } from "@quorate/raft";
 import { quotaAlarm, revision } from "../machine/index.ts";
 import { asQuorateError, failureOf } from "./failureOf.ts";
+import type { LeaseEnds } from "./leaseEnds.ts";
 import { LeaseRequests } from "./leaseRequests.ts";
 import type { LeaseWaits } from "./leaseWaits.ts";
 import type { MachineHost } from "./machineHost.ts";
@@ -34,6 +35,7 @@ export interface HandlerPorts {
   readonly sessionClock: SessionClock;
   readonly waits: LeaseWaits;
   readonly comparison: StateComparison;
+  readonly leaseEnds: LeaseEnds;
   readonly clock: Clock;
 }
 
@@ -216,9 +218,11 @@ export class RequestHandler {
   }
 
   #status(): Extract<ResponseBody, { kind: "status" }>["status"] {
-    const { node, host } = this.#ports;
+    const { node, host, comparison, leaseEnds } = this.#ports;
     const alarm = quotaAlarm(host.store);
-    const complaints = [alarm, this.#ports.comparison.complaint].filter((each) => each !== undefined);
+    const complaints = [alarm, comparison.complaint, ...leaseEnds.complaints].filter(
+      (each) => each !== undefined,
+    );
     return statusReport({
       status: node.status(),
       revision: revision(host.store),

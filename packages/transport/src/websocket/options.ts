@@ -82,7 +82,7 @@ export function resolveOptions(options: WebSocketNetworkOptions): ResolvedOption
     tls: options.tls,
     secret: options.secret,
     maxFrameBytes: options.maxFrameBytes ?? maxFrameBytes,
-    maxConnections: options.maxConnections ?? 1_000,
+    maxConnections: options.maxConnections ?? 5_000,
     pingIntervalMs: options.pingIntervalMs ?? 2_000,
     handshakeTimeoutMs: options.handshakeTimeoutMs ?? 5_000,
     closeTimeoutMs: options.closeTimeoutMs ?? 1_000,

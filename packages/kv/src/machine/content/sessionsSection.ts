@@ -3,6 +3,7 @@
  * no item grows with a session: session, sequence, and the result as it stands on the wire.
  */
 import { resultFromWire, resultToWire } from "@quorate/client/protocol";
+import { keepAnswer } from "../exactlyOnce.ts";
 import { createSession } from "../storeState.ts";
 import { readValue } from "./readValue.ts";
 import type { StateSection } from "./sections.ts";
@@ -53,7 +54,7 @@ export const answersSection: StateSection = {
         const answer = resultFromWire(readValue(input));
         if (session === undefined || answer === undefined)
           input.fail("an answer is of no session, or is none");
-        else session.answers.set(sequence, answer);
+        else keepAnswer(session, sequence, answer);
       },
       end: () => {},
     };
