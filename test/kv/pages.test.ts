@@ -1,7 +1,8 @@
 /** The pages of a node, asked for over HTTP at its real port, and the text of metrics. */
 import { request } from "node:http";
+import { metricsText } from "@quorate/client/internal";
 import { join, type NodeCluster } from "@quorate/kv";
-import { metricsText, NodePages } from "@quorate/kv/internal";
+import { NodePages } from "@quorate/kv/internal";
 import { afterEach, describe, expect, it } from "vitest";
 import { freePortBlock } from "../process/rig/ports.ts";
 
@@ -69,13 +70,15 @@ describe("a node's port", () => {
     expect(body).toMatch(/^quorate_store_keys 1$/m);
     expect(body).toMatch(/^quorate_raft_role\{role="leader"\} 1$/m);
     expect(body).toMatch(/^quorate_raft_has_leader 1$/m);
+    expect(body).toMatch(/^quorate_client_requests_answered_total\{kind="write"\} [1-9]/m);
+    expect(body).toMatch(/^quorate_client_session_remaining_seconds\{session="\d+"\} 1[0-5]\./m);
     const names = new Set<string>();
     for (const line of body.trimEnd().split("\n")) {
       const match =
         /^(?:# (?:HELP|TYPE) (\w+) .+|(\w+)(?:\{\w+="[^"]*"(?:,\w+="[^"]*")*\})? [-+.e\d]+)$/.exec(line);
       expect(match, line).not.toBeNull();
       if (match?.[1] !== undefined) names.add(match[1]);
-      else expect(names).toContain(match?.[2]);
+      else expect(names).toContain(match?.[2]?.replace(/(?<=_seconds)_(?:bucket|sum|count)$/, ""));
     }
   });
 

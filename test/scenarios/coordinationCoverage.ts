@@ -2,6 +2,12 @@
 import { type Absent, type Covered, inFile } from "./covered.ts";
 
 export const coveredOfCoordination: readonly Covered[] = [
+  ...inFile("test/sim/health.test.ts", [
+    [
+      "kubernetes#82960: health stayed green while a process led past its time",
+      "kubernetes#82960: fails as long as work goes on after its lease was lost",
+    ],
+  ]),
   ...inFile("test/scenarios/coordination.test.ts", [
     [
       "kubernetes#23731: renewals failed for ever, and the leader went on",
@@ -197,10 +203,6 @@ export const laterOfCoordination: readonly Absent[] = [
   {
     bug: "Curator GH-1290, CURATOR-621, #595, #358, #724: barriers, downgrades, permits that were not freed",
     because: "waits for barriers, read-write locks and semaphores",
-  },
-  {
-    bug: "kubernetes#82960: health stayed green while a process led past its time",
-    because: "waits for the health of a process that holds leases (`cluster.health()`)",
   },
 ];
 

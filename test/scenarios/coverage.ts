@@ -9,10 +9,12 @@ import {
   notApplicableOfCoordination,
 } from "./coordinationCoverage.ts";
 import { type Absent, type Covered, inFile } from "./covered.ts";
+import { coveredOfMembership, notApplicableOfMembership } from "./membershipCoverage.ts";
 import { coveredOutside } from "./outsideCoverage.ts";
 import { coveredOfSnapshots } from "./snapshotCoverage.ts";
 
 export const covered: readonly Covered[] = [
+  ...coveredOfMembership,
   ...inFile("test/core/sickLeader.test.ts", [
     [
       "hashicorp/raft#503, #612, #666: a leader with a hung disk keeps its office",
@@ -356,24 +358,13 @@ export const covered: readonly Covered[] = [
   ]),
 ];
 
-const membership = "waits for changes of membership";
-
 /** What cannot be played before the feature is there. */
-export const later: readonly Absent[] = [
-  ...laterOfCoordination,
-  { bug: "raft-dev 2015, hydro#3192, copycat#23: the single-server change", because: membership },
-  { bug: "CCF#3948: a quorum over the union of two configurations", because: membership },
-  { bug: "etcd#12136: nobody left the joint configuration", because: membership },
-  { bug: "etcd#10998, raft-rs#57: a promoted learner that does not know it", because: membership },
-  { bug: "etcd#11003: a campaign before a committed change was applied", because: membership },
-  { bug: "hashicorp/raft#524, #526: a removed server campaigns for ever", because: membership },
-  { bug: "openraft#2091: the node with the newest log removed itself", because: membership },
-  { bug: "rethinkdb#5289: told that it is no member, a node wiped its state", because: membership },
-];
+export const later: readonly Absent[] = laterOfCoordination;
 
 /** What the design leaves no room for. */
 export const notApplicable: readonly Absent[] = [
   ...notApplicableOfCoordination,
+  ...notApplicableOfMembership,
   {
     bug: "etcd-io/raft#166, #99, etcd#12704, d-engine#391, scylla#30777: reads by lease",
     because: "there are none: every linearizable read asks a quorum",

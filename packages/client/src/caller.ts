@@ -10,6 +10,7 @@ import type { Attempt, Connection } from "./connection.ts";
 import { type Patience, pause } from "./patience.ts";
 import type { Failure, RequestBody, ResponseBody } from "./protocol/index.ts";
 import type { Router, Target } from "./router.ts";
+import { type RequestCounter, RequestCounts } from "./seen/requestCounts.ts";
 
 /**
  * What may be sent again while an earlier attempt is unanswered: `always`, since it has no effect or is recognized
@@ -40,6 +41,7 @@ const passing: ReadonlySet<string> = new Set(["OVERLOADED", "CHANGE_REFUSED"]);
 const pauses: BackoffOptions = { firstMs: 10, factor: 2, capMs: 500 };
 
 export class Caller {
+  readonly counts: RequestCounts = new RequestCounts();
   readonly #router: Router;
 
   constructor(router: Router) {
@@ -47,6 +49,29 @@ export class Caller {
   }
 
   async call(body: RequestBody, policy: CallPolicy, patience: Patience): Promise<Answered> {
+    const { clock } = this.#router;
+    const counter = this.counts.of(body);
+    if (counter === undefined) return this.#untilAnswered(body, policy, patience, undefined);
+    const startMs = clock.nowMs();
+    counter.underWay += 1;
+    try {
+      const answered = await this.#untilAnswered(body, policy, patience, counter);
+      counter.note(clock.nowMs() - startMs);
+      return answered;
+    } catch (error) {
+      this.counts.failed(counter, error instanceof QuorateError ? error.code : "INTERNAL");
+      throw error;
+    } finally {
+      counter.underWay -= 1;
+    }
+  }
+
+  async #untilAnswered(
+    body: RequestBody,
+    policy: CallPolicy,
+    patience: Patience,
+    counter: RequestCounter | undefined,
+  ): Promise<Answered> {
     const { target } = policy;
     let unanswered = false;
     for (let tries = 0; ; tries += 1) {
@@ -56,12 +81,14 @@ export class Caller {
       }
       const connection = await this.#pick(target, patience, unanswered && policy.hasEffect);
       if (connection === undefined) throw this.ended(patience, unanswered && policy.hasEffect, policy.advice);
+      if (tries > 0 && counter !== undefined) counter.retries += 1;
       const sentMs = this.#router.recentBootMs();
       const attempt = await connection.request(body, patience);
       if (attempt.kind === "answered" && attempt.body.kind !== "failed") {
         return { body: attempt.body, earlierUnanswered: unanswered, sentMs };
       }
       const failure = this.#learn(attempt, target, connection);
+      if (failure.code === "NOT_LEADER" && counter !== undefined) counter.redirects += 1;
       unanswered ||= failure.outcome === "unknown";
       const outcome = unanswered && policy.hasEffect ? "unknown" : "none";
       // A patience that has ended speaks for itself, with the right code.

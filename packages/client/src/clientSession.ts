@@ -7,6 +7,7 @@
 import { type Logger, QuorateError } from "@quorate/raft";
 import { type BackoffOptions, backoffMs } from "./backoff.ts";
 import type { Caller, CallPolicy } from "./caller.ts";
+import { certainMs } from "./leaseDeadline.ts";
 import { Patience, pause } from "./patience.ts";
 import {
   type Command,
@@ -38,7 +39,9 @@ export interface ClientSessionOptions {
   readonly closeTimeoutMs: number;
   /** Renewals are left out as long as this is false. */
   readonly mayRenew: () => boolean;
-  readonly onEnd: () => void;
+  /** When its opening was sent; in `bootMs`. */
+  readonly openedMs: number;
+  readonly onEnd: (why: "expired" | "released") => void;
 }
 
 /** What holds or waits for a lease, by the sequence of its acquire. */
@@ -70,17 +73,27 @@ export class ClientSession implements Renewable {
   #set: LeaseSet = { version: 0, leases: [] };
   #following: Patience | undefined;
   #isClosing = false;
+  /** The newest sending of what has shown it alive. */
+  #confirmedMs: number;
 
   constructor(ports: SessionPorts, id: number, options: ClientSessionOptions) {
     this.#ports = ports;
     this.id = id;
     this.options = options;
+    this.#confirmedMs = options.openedMs;
     this.window = new SequenceWindow(options.maxWaiting);
     ports.renewals.add(this);
   }
 
   get leases(): LeaseSet {
     return this.#set;
+  }
+
+  /** For how long it certainly lives on, as a holder counts it; 0: it may be over. */
+  get remainingMs(): number {
+    const { clock } = this.#ports.router;
+    if (this.hasEnded) return 0;
+    return Math.max(0, this.#confirmedMs + certainMs(this.options.ttlMs, clock) - clock.bootMs());
   }
 
   /**
@@ -163,7 +176,10 @@ export class ClientSession implements Renewable {
       : { kind: "keepAlive", session: this.id };
     const answered = await this.#ports.caller.call(body, renewing, patience);
     if (this.hasEnded) return;
-    if (answered.body.kind === "keptAlive" && !answered.body.alive) this.end();
+    if (answered.body.kind === "keptAlive") {
+      if (answered.body.alive) this.#confirmedMs = Math.max(this.#confirmedMs, answered.sentMs);
+      else this.end();
+    }
     if (answered.body.kind !== "sessionState") return;
     if (!answered.body.alive) {
       this.end();
@@ -177,6 +193,7 @@ export class ClientSession implements Renewable {
 
   renewed(sentMs: number, { leases }: LeaseSet): void {
     if (this.hasEnded) return;
+    this.#confirmedMs = Math.max(this.#confirmedMs, sentMs);
     for (const lease of leases) this.#members.get(lease.sequence)?.renewed(sentMs, lease);
   }
 
@@ -193,8 +210,13 @@ export class ClientSession implements Renewable {
     }
   }
 
-  /** It is not renewed any more: the cluster ends it in its time. */
-  abandon(): void {
+  /** It is left to its silence: the cluster ends it in its time, which is an unclean end. */
+  giveUp(): void {
+    this.#goStill();
+    this.end("released");
+  }
+
+  #goStill(): void {
     this.#ports.renewals.remove(this);
     this.#isClosing = true;
     for (const patience of [...this.#own])
@@ -210,13 +232,13 @@ export class ClientSession implements Renewable {
     const members = [...this.#members.values()];
     this.#members.clear();
     for (const member of members) member.ended(why);
-    this.options.onEnd();
+    this.options.onEnd(why);
   }
 
   /** Ends it at the cluster, within its bound; its members are told before anything is sent. Never rejects. */
   async close(): Promise<void> {
     if (this.hasEnded) return;
-    this.abandon();
+    this.#goStill();
     const patience = new Patience(this.#ports.router.clock, { timeoutMs: this.options.closeTimeoutMs });
     const sequence = this.window.take(patience);
     this.end("released");

@@ -9,6 +9,8 @@ import type { Election } from "./recipes/election.ts";
 import type { ElectionOptions } from "./recipes/electionOptions.ts";
 import type { Lock } from "./recipes/lock.ts";
 import type { OnceOptions, OnceResult } from "./recipes/once.ts";
+import type { ClusterMetrics } from "./seen/clusterMetrics.ts";
+import type { ClusterHealth } from "./seen/health.ts";
 import type { Txn } from "./transaction.ts";
 import type { Watch, WatchEvent, WatchOptions } from "./watching.ts";
 
@@ -246,6 +248,13 @@ export interface Cluster extends AsyncDisposable {
   readonly clock: Clock;
   /** Asks every node that it knows of. Resolves also when some, or all, do not answer. */
   status(options?: RequestOptions): Promise<ClusterStatus>;
+  /** What this object has counted, and where it stands. Asks nobody. */
+  metrics(): ClusterMetrics;
+  /**
+   * Whether this process can count on the cluster now: asks every node, and a quorum, within a second unless you say.
+   * Rejects `ABORTED` and `CLOSED` alone; what is wrong stands in what it gives.
+   */
+  health(options?: RequestOptions): Promise<ClusterHealth>;
   /**
    * Has the leader hand its office to another voter; writes wait for some milliseconds. Resolves when that one leads.
    *

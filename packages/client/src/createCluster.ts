@@ -14,6 +14,8 @@ import { clusterMembers, type JoinRequest, requestJoin } from "./members.ts";
 import { Calls, type Patience, within } from "./patience.ts";
 import { recipesOf } from "./recipes/recipes.ts";
 import { Router } from "./router.ts";
+import { type ClusterHealth, healthOf } from "./seen/health.ts";
+import { Observed } from "./seen/observed.ts";
 import { Session } from "./session.ts";
 import { takeSnapshot } from "./storeSnapshot.ts";
 import { transferLeadership } from "./transferLeadership.ts";
@@ -93,16 +95,20 @@ export function createCluster(ports: ClusterPorts, options: ClusterOptions): Cli
     release();
   }
 
+  const seen = new Observed({ caller, router, sessions });
   const asking = { calls, caller, requestTimeoutMs };
   const kv = keyValueStore({ ...asking, writer, watches });
   const cluster: ClientCluster = {
     kv,
-    lease: leaseStore({ ...asking, router, sessions, writer, kv }),
-    ...recipesOf(() => cluster),
+    lease: leaseStore({ ...asking, router, sessions, writer, kv, counts: seen.leases }),
+    ...recipesOf(() => cluster, seen.works),
     members: clusterMembers(asking),
     requestJoin: async (request, joinOptions) => requestJoin(asking, request, joinOptions),
     clock,
     status: async (statusOptions = {}) => askAll(router, calls, statusOptions),
+    metrics: () => seen.metrics(),
+    health: async (healthOptions = {}) =>
+      askHealth(cluster, { timeoutMs: statusTimeoutMs, ...healthOptions }),
     snapshot: async (snapshotOptions = {}) => takeSnapshot(asking, snapshotOptions),
     transferLeadership: async (transferOptions = {}) => transferLeadership(asking, transferOptions),
     stop(reason) {
@@ -113,6 +119,20 @@ export function createCluster(ports: ClusterPorts, options: ClusterOptions): Cli
     [Symbol.asyncDispose]: () => cluster.close(),
   };
   return cluster;
+}
+
+async function askHealth(cluster: ClientCluster, options: RequestOptions): Promise<ClusterHealth> {
+  const [status, members] = await Promise.all([
+    cluster.status(options),
+    cluster.members.list(options).catch(problemIn),
+  ]);
+  return healthOf({ status, members, metrics: cluster.metrics() });
+}
+
+function problemIn(error: unknown): { readonly problem: string } {
+  if (!(error instanceof QuorateError)) throw error;
+  if (error.code === "ABORTED" || error.code === "CLOSED") throw error;
+  return { problem: error.message };
 }
 
 /** First those that are known, then those that they name. */

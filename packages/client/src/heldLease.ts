@@ -125,6 +125,11 @@ export class HeldLease implements Lease, SessionMember {
     return progressMs === undefined || this.#clock.bootMs() - this.#progressedMs < progressMs;
   }
 
+  /** Undefined where its work need not report. */
+  get sinceProgressMs(): number | undefined {
+    return this.facts.progressMs === undefined ? undefined : this.#clock.bootMs() - this.#progressedMs;
+  }
+
   onJeopardy(fn: () => void): () => void {
     this.#jeopardyListeners.add(fn);
     return () => this.#jeopardyListeners.delete(fn);

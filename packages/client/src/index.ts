@@ -13,6 +13,11 @@ export type { ElectionOptions } from "./recipes/electionOptions.ts";
 export type { Lock } from "./recipes/lock.ts";
 export type { OnceOptions, OnceResult } from "./recipes/once.ts";
 export type { Work, WorkOptions } from "./recipes/workUnderLease.ts";
+export { type ClusterMetrics, prometheusText, type SessionMetrics } from "./seen/clusterMetrics.ts";
+export type { ClusterHealth } from "./seen/health.ts";
+export type { LeaseMetrics } from "./seen/leaseCounts.ts";
+export type { Latency, RequestKind, RequestMetrics } from "./seen/requestCounts.ts";
+export type { OverdueWork } from "./seen/workRegister.ts";
 export { parseSequencer, type Sequencer } from "./sequencer.ts";
 export type {
   Txn,

@@ -15,6 +15,11 @@ export function marginMs(ttlMs: number, { bootLagMs = 0 }: Pick<Clock, "bootLagM
   return Math.max(50, 0.05 * ttlMs) + bootLagMs;
 }
 
+/** How long after its sending a confirmed renewal keeps the session, whatever the clocks do within their bound. */
+export function certainMs(ttlMs: number, clock: Pick<Clock, "bootLagMs">): number {
+  return ttlMs * (1 - clockDrift) - marginMs(ttlMs, clock);
+}
+
 /** How long after its sending a confirmed renewal lets the holder believe. Throws where nothing would be left. */
 export function allowanceMs(
   ttlMs: number,

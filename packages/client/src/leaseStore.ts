@@ -22,6 +22,7 @@ import {
   textOfByteString,
 } from "./protocol/index.ts";
 import type { Router } from "./router.ts";
+import type { LeaseCounts } from "./seen/leaseCounts.ts";
 import { parseSequencer, type Sequencer } from "./sequencer.ts";
 import type { Session } from "./session.ts";
 import { decodeValue, keyBytes } from "./values.ts";
@@ -33,6 +34,7 @@ export interface LeaseStorePorts extends AskPorts {
   readonly sessions: Session | undefined;
   readonly writer: Writer;
   readonly kv: KeyValueStore;
+  readonly counts: LeaseCounts;
 }
 
 const reading: CallPolicy = { target: "home", resend: "always", hasEffect: false };
@@ -43,7 +45,9 @@ const checkpointPrefix = "quorate/checkpoint/";
 export function leaseStore(ports: LeaseStorePorts): LeaseStore {
   const { sessions, calls, router } = ports;
   const acquirer =
-    sessions === undefined ? undefined : new LeaseAcquirer({ calls, router, sessions, acts: actsOf(ports) });
+    sessions === undefined
+      ? undefined
+      : new LeaseAcquirer({ calls, router, sessions, acts: actsOf(ports), counts: ports.counts });
   const able = (): LeaseAcquirer => {
     if (acquirer !== undefined) return acquirer;
     throw new QuorateError(
@@ -115,7 +119,7 @@ function giveUp(ports: LeaseStorePorts, lease: HeldLease): void {
   const { session } = lease.facts;
   if (session.hasEnded) return;
   // A session of its own is left to expire: an unclean end, after which its lock delay runs.
-  if (ownsSession(ports, lease)) session.abandon();
+  if (ownsSession(ports, lease)) session.giveUp();
   else void session.insist({ kind: "releaseLease", lease: leaseAt(lease) });
 }
 

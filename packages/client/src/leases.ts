@@ -20,6 +20,7 @@ import { type AcquirePlan, planOf } from "./leasePlan.ts";
 import { type Calls, type Patience, pause } from "./patience.ts";
 import { type CommandResult, maxRequestTimeoutMs } from "./protocol/index.ts";
 import type { Router } from "./router.ts";
+import type { LeaseCounts } from "./seen/leaseCounts.ts";
 import type { Session } from "./session.ts";
 import { unexpected } from "./writer.ts";
 
@@ -28,6 +29,7 @@ export interface LeasePorts {
   readonly router: Router;
   readonly sessions: Session;
   readonly acts: LeaseActs;
+  readonly counts: LeaseCounts;
 }
 
 type Attempt = HeldLease | "unavailable" | "again";
@@ -62,7 +64,10 @@ export class LeaseAcquirer {
       for (let tries = 0; ; tries += 1) {
         const attempt = await this.#attempt(plan, allowance, patience);
         if (attempt === "unavailable") return undefined;
-        if (attempt !== "again") return attempt;
+        if (attempt !== "again") {
+          this.#ports.counts.taken(attempt);
+          return attempt;
+        }
         const { clock, random } = this.#ports.router;
         await pause(clock, backoffMs(random, pauses, tries), patience);
       }

@@ -105,6 +105,15 @@ export class Router {
     return this.#ports.random;
   }
 
+  get connections(): number {
+    return this.#open.size;
+  }
+
+  /** Undefined where none is known. */
+  get leaderEndpoint(): string | undefined {
+    return this.#leader?.closedBecause === undefined ? this.#leader?.endpoint : undefined;
+  }
+
   /** A connection to send to, or undefined where the patience ended first. Rejects where all endpoints refuse us. */
   pick(target: Target, patience: Patience): Promise<Connection | undefined> {
     if (patience.ended !== undefined) return Promise.resolve(undefined);

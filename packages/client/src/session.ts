@@ -12,6 +12,7 @@ import { ClientSession, type ClientSessionOptions, type SessionPorts } from "./c
 import { Patience, within } from "./patience.ts";
 import { type Command, encodeProposal } from "./protocol/index.ts";
 import { Renewals } from "./renewals.ts";
+import type { ClusterMetrics } from "./seen/clusterMetrics.ts";
 import { type Executed, executedOf, unexpected, type Writer } from "./writer.ts";
 
 export type SessionOptions = Pick<
@@ -34,6 +35,8 @@ export class Session implements Writer {
   readonly #own: Set<Patience> = new Set();
   readonly #shared: WeakSet<ClientSession> = new WeakSet();
   #isClosed = false;
+  #openedCount = 0;
+  #expiredCount = 0;
 
   constructor(ports: Omit<SessionPorts, "renewals">, options: SessionOptions) {
     const { caller, router, logger } = ports;
@@ -47,6 +50,16 @@ export class Session implements Writer {
 
   get requestTimeoutMs(): number {
     return this.#options.requestTimeoutMs;
+  }
+
+  /** How many were opened, and how many the cluster has ended; and what is left of those that are open. */
+  metrics(): ClusterMetrics["sessions"] {
+    const open = [...this.#open].map(({ id, options, remainingMs }) => ({
+      id,
+      ttlMs: options.ttlMs,
+      remainingMs,
+    }));
+    return { open, opened: this.#openedCount, expired: this.#expiredCount };
   }
 
   /** The one for writes, and for all leases that have none of their own. */
@@ -109,12 +122,15 @@ export class Session implements Writer {
     const session: ClientSession = new ClientSession(this.#ports, result.session, {
       ...this.#options,
       ...options,
-      onEnd: () => {
+      openedMs: answered.sentMs,
+      onEnd: (why) => {
+        if (why === "expired") this.#expiredCount += 1;
         this.#open.delete(session);
         if (this.#current === session) this.#current = undefined;
       },
     });
     this.#open.add(session);
+    this.#openedCount += 1;
     return session;
   }
 

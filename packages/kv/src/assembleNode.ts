@@ -267,6 +267,8 @@ function handle(parts: Parts): AssembledNode {
     members: client.members,
     clock: client.clock,
     status: (options) => client.status(options),
+    metrics: () => client.metrics(),
+    health: (options) => client.health(options),
     snapshot: (options) => client.snapshot(options),
     transferLeadership: (options) => client.transferLeadership(options),
     node: {

@@ -5,7 +5,6 @@ export {
   type NodeOptions,
   type NodePorts,
 } from "./assembleNode.ts";
-export { metricsText } from "./pages/metric.ts";
 export { NodePages } from "./pages/nodePages.ts";
 export {
   type ClientServer,

@@ -6,7 +6,7 @@ import { QuorateError } from "@quorate/raft";
 import type { Cluster, RequestOptions, Value } from "../cluster.ts";
 import type { Lease, LeaseInfo } from "../leaseApi.ts";
 import { type ElectionOptions, electionLease } from "./electionOptions.ts";
-import { type Work, type WorkOptions, workUnder } from "./workUnderLease.ts";
+import { type Work, type WorkOptions, type WorkPorts, workUnder } from "./workUnderLease.ts";
 
 export interface Leader {
   readonly term: number;
@@ -44,7 +44,7 @@ export interface Election {
   resign(options?: RequestOptions): Promise<void>;
 }
 
-export type ElectionCluster = Pick<Cluster, "lease" | "clock">;
+export type ElectionCluster = Pick<Cluster, "lease"> & WorkPorts;
 
 export function createElection(cluster: ElectionCluster, name: string, options: ElectionOptions): Election {
   const leaseOptions = electionLease(options);
@@ -87,7 +87,7 @@ async function lead<Result>(
   try {
     for (;;) {
       const lease = await campaignOn(election, signal);
-      const outcome = await workUnder(cluster.clock, lease, work, options);
+      const outcome = await workUnder(cluster, lease, work, options);
       if (outcome.kind === "done") return outcome.result;
       if (outcome.kind === "failed" || !rejoin) throw outcome.error;
     }

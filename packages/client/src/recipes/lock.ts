@@ -1,7 +1,7 @@
 /** A lock: a lease, taken for a piece of work. Written on the public API alone. */
 import type { Cluster, RequestOptions } from "../cluster.ts";
 import type { Lease, LeaseOptions } from "../leaseApi.ts";
-import { type Work, type WorkOptions, workUnder } from "./workUnderLease.ts";
+import { type Work, type WorkOptions, type WorkPorts, workUnder } from "./workUnderLease.ts";
 
 export interface Lock {
   readonly name: string;
@@ -16,7 +16,7 @@ export interface Lock {
   run<Result>(work: Work<Result>, options?: LeaseOptions & WorkOptions): Promise<Result>;
 }
 
-export type LockCluster = Pick<Cluster, "lease" | "clock">;
+export type LockCluster = Pick<Cluster, "lease"> & WorkPorts;
 
 export function createLock(cluster: LockCluster, name: string): Lock {
   return {
@@ -45,7 +45,7 @@ async function runLocked<Result>(
   options: LeaseOptions & WorkOptions,
 ): Promise<Result> {
   const lease = await cluster.lease.acquire(names, options);
-  const outcome = await workUnder(cluster.clock, lease, work, options);
+  const outcome = await workUnder(cluster, lease, work, options);
   if (outcome.kind === "done") return outcome.result;
   throw outcome.error;
 }

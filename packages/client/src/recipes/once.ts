@@ -8,7 +8,7 @@
  */
 import type { Cluster, Json, RequestOptions } from "../cluster.ts";
 import type { Lease, LeaseOptions } from "../leaseApi.ts";
-import { workUnder } from "./workUnderLease.ts";
+import { type WorkPorts, workUnder } from "./workUnderLease.ts";
 
 export interface OnceOptions extends RequestOptions {
   readonly ttlMs?: LeaseOptions["ttlMs"];
@@ -24,7 +24,7 @@ const prefix = "quorate/once/";
 
 /** `key` names the work: "charge/42/2026-11". The result is kept as JSON, and given to whoever asks later. */
 export async function doOnce<Result extends Json>(
-  cluster: Pick<Cluster, "kv" | "lease" | "clock">,
+  cluster: Pick<Cluster, "kv" | "lease"> & WorkPorts,
   key: string,
   work: (lease: Lease) => Result | Promise<Result>,
   options: OnceOptions,
@@ -41,7 +41,7 @@ export async function doOnce<Result extends Json>(
   if (before !== undefined) return before;
   const lease = await cluster.lease.acquire(record, ttlMs === undefined ? request : { ...request, ttlMs });
   const outcome = await workUnder(
-    cluster.clock,
+    cluster,
     lease,
     async (held) => {
       const meanwhile = await recorded();

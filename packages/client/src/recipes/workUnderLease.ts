@@ -18,6 +18,12 @@ export interface WorkOptions {
   readonly exit?: (error: LeaseLostError) => void;
 }
 
+export interface WorkPorts {
+  readonly clock: Clock;
+  /** Told of work under way. */
+  readonly works?: { began(lease: Lease): () => void };
+}
+
 export type WorkOutcome<Result> =
   | { readonly kind: "done"; readonly result: Result }
   | { readonly kind: "failed"; readonly error: unknown }
@@ -25,11 +31,12 @@ export type WorkOutcome<Result> =
   | { readonly kind: "lost"; readonly error: LeaseLostError };
 
 export async function workUnder<Result>(
-  clock: Clock,
+  { clock, works }: WorkPorts,
   lease: Lease,
   work: Work<Result>,
   options: WorkOptions,
 ): Promise<WorkOutcome<Result>> {
+  const hasSettled = works?.began(lease);
   const stopWatching = watchOverdue(clock, lease, options);
   try {
     const outcome = await settled(lease, work);
@@ -37,6 +44,7 @@ export async function workUnder<Result>(
     if (loss !== undefined && loss.reason !== "released") return { kind: "lost", error: loss };
     return outcome;
   } finally {
+    hasSettled?.();
     stopWatching();
     await lease[Symbol.asyncDispose]();
   }

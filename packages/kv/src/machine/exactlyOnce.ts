@@ -2,8 +2,8 @@
  * Runs each command of a session once, however often and in whatever order its copies arrive (Dissertation §6.3).
  *
  * An answer is kept until the client says that it has it, and is never evicted before. So the table is bounded by
- * refusing what lies beyond the window, or finds no room for its answer, never by forgetting. A command of a session that has ended is refused, since
- * whether it ran before can no longer be known.
+ * refusing what lies beyond the window, or finds no room for its answer, never by forgetting. A command of a session
+ * that has ended is refused, since whether it ran before can no longer be known.
  */
 import {
   answerBytes,

@@ -1,16 +1,18 @@
 /** What a node can be watched by, gathered when somebody asks; only what happened is counted as it happens. */
+import { type ClusterMetrics, type Metric, metricsOf, type Sample } from "@quorate/client/internal";
 import { type CommandResult, textOfByteString } from "@quorate/client/protocol";
 import { type Clock, type NodeStatus, nodeIdOf, type RaftNode, type Role } from "@quorate/raft";
 import { listLeases, pairCount, revision } from "../machine/index.ts";
 import type { ClientServer } from "../server/clientServer.ts";
 import type { MachineHost } from "../server/machineHost.ts";
-import type { Metric, Sample } from "./metric.ts";
 
 export interface MetricSources {
   readonly raft: RaftNode<CommandResult>;
   readonly host: MachineHost;
   readonly server: ClientServer;
   readonly clock: Clock;
+  /** Of the client in this process. */
+  readonly metrics: () => ClusterMetrics;
 }
 
 const roles: readonly Role[] = ["follower", "preCandidate", "candidate", "leader"];
@@ -59,6 +61,7 @@ export class NodeMetrics {
       ...this.#snapshotCounts(status),
       ...this.#store(),
       ...this.#leases(),
+      ...metricsOf(this.#sources.metrics()),
     ];
   }
 

@@ -9,9 +9,9 @@
  *
  * The last two ask for the shared secret where there is one.
  */
+import { metricsText, metricsType } from "@quorate/client/internal";
 import type { NodeStatus } from "@quorate/raft";
 import type { Page, PageRequest } from "@quorate/transport";
-import { metricsText, metricsType } from "./metric.ts";
 import { type MetricSources, NodeMetrics } from "./nodeMetrics.ts";
 import { type WatchPageSources, watchPage } from "./watchPage.ts";
 

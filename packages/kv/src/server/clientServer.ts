@@ -13,6 +13,7 @@ import {
   nodeIdOf,
   type RaftNode,
 } from "@quorate/raft";
+import type { Applied } from "../machine/index.ts";
 import { ClientConnection } from "./clientConnection.ts";
 import { LeaseClock } from "./leaseClock.ts";
 import { LeaseEnds } from "./leaseEnds.ts";
@@ -109,24 +110,12 @@ class Server implements ClientServer {
         clock,
         logger,
         store: host.store,
-        onOffice: (term) => {
-          this.#leaseClock.begin(term);
-          this.leaseEnds.officeBegun();
-        },
-        onOfficeLost: () => {
-          this.leaseEnds.officeLost();
-          this.#leaseClock.end();
-          this.#waits.officeLost();
-        },
+        onOffice: (term) => this.#officeBegun(term),
+        onOfficeLost: () => this.#officeLost(),
       },
       { ...options, ...options.limits },
     );
-    host.onLeasesChanged = (applied) => {
-      this.#leaseClock.changed(applied.leases);
-      this.leaseEnds.applied(applied.ended);
-      this.sessionsExpired += applied.expired;
-      this.#waits.applied(applied);
-    };
+    host.onLeasesChanged = (applied) => this.#leasesChanged(applied);
     host.onSessionOpened = (session) => this.sessionClock.opened(session);
     const comparison = new StateComparison({ node, logger, defer: (fn) => clock.defer(fn) });
     const minSessionTtlMs = 4 * options.electionTimeoutMaxMs;
@@ -158,6 +147,24 @@ class Server implements ClientServer {
       this.#waits.restored();
       this.#watches.hub.replaced();
     };
+  }
+
+  #officeBegun(term: number): void {
+    this.#leaseClock.begin(term);
+    this.leaseEnds.officeBegun();
+  }
+
+  #officeLost(): void {
+    this.leaseEnds.officeLost();
+    this.#leaseClock.end();
+    this.#waits.officeLost();
+  }
+
+  #leasesChanged(applied: Applied): void {
+    this.#leaseClock.changed(applied.leases);
+    this.leaseEnds.applied(applied.ended);
+    this.sessionsExpired += applied.expired;
+    this.#waits.applied(applied);
   }
 
   get watches(): number {

@@ -357,8 +357,7 @@ export class SessionClock {
     if (outcome === "unknown") return false;
     for (const { session } of sessions) {
       office.expiring.delete(session);
-      // One whose renewal was logged meanwhile lives on.
-      if (outcome === "applied" && this.#session(session) === undefined) office.forget(session);
+      if (outcome === "applied") office.forget(session);
     }
     if (outcome === "applied") {
       logger.info({ sessions: sessions.length, term: office.term }, "Silent sessions were ended.");

@@ -4,12 +4,14 @@
 export interface Sample {
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
+  /** Of a histogram: which of its series. */
+  readonly suffix?: "_bucket" | "_sum" | "_count";
 }
 
 export interface Metric {
   /** Without the prefix that all of them have. */
   readonly name: string;
-  readonly kind: "gauge" | "counter";
+  readonly kind: "gauge" | "counter" | "histogram";
   readonly help: string;
   readonly samples: readonly Sample[];
 }
@@ -22,7 +24,9 @@ export function metricsText(metrics: readonly Metric[]): string {
 
 function metricText({ name, kind, help, samples }: Metric): string {
   const full = name.startsWith("leader_election_") ? name : `quorate_${name}`;
-  const lines = samples.map(({ labels = {}, value }) => `${full}${labelsText(labels)} ${value}\n`);
+  const lines = samples.map(
+    ({ labels = {}, value, suffix = "" }) => `${full}${suffix}${labelsText(labels)} ${value}\n`,
+  );
   return `# HELP ${full} ${help}\n# TYPE ${full} ${kind}\n${lines.join("")}`;
 }
 
