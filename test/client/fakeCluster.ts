@@ -21,6 +21,7 @@ import {
   listLeases,
   listPairs,
   pastGrantsOf,
+  listSessions,
   revision,
   type StoreState,
 } from "@quorate/kv/machine";
@@ -210,6 +211,12 @@ export class FakeCluster {
           kind: "leaseHistory",
           lease: getLease(this.store, body.name),
           past: pastGrantsOf(this.store, body.name),
+          revision: revision(this.store),
+        };
+      case "listSessions":
+        return {
+          kind: "sessions",
+          ...listSessions(this.store, body.from, body.limit),
           revision: revision(this.store),
         };
       case "listLeases":

@@ -184,6 +184,18 @@ describe("quorate lease", () => {
     const listed = quorate("lease", "list", "sho");
     expect(await within("the end", listed.ended), listed.out()).toBe(0);
     expect(listed.out()).toMatch(new RegExp(`^shown +held +${term} `, "m"));
+    const sessions = quorate("session", "list", "--json");
+    expect(await within("the end", sessions.ended), sessions.out()).toBe(0);
+    const rows = sessions
+      .out()
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const [row] = rows.filter(({ holder }) => String(holder).endsWith(`/${holding.child.pid}`));
+    expect(row).toMatchObject({ ttlMs: 15_000, held: 1, waiting: 0, keys: 0 });
+    const closing = quorate("session", "close", String(row?.session));
+    expect(await within("the end", closing.ended), closing.out()).toBe(1);
+    expect(closing.out()).toMatch(/holds or waits for 1 leases/);
     holding.child.stdin?.end();
     expect(await within("the end", holding.ended), holding.out()).toBe(0);
     expect((await contender.lease.get("shown")).state).toBe("free");
@@ -193,8 +205,12 @@ describe("quorate lease", () => {
   });
 
   it("says with code 5 that there is nobody to break or to ask", async () => {
-    for (const action of ["break", "release"]) {
-      const { ended, out } = quorate("lease", action, "nobody");
+    for (const words of [
+      ["lease", "break", "nobody"],
+      ["lease", "release", "nobody"],
+      ["session", "close", "999999999"],
+    ]) {
+      const { ended, out } = quorate(...words);
       expect(await within("the end", ended), out()).toBe(5);
     }
   });

@@ -25,6 +25,7 @@ import type {
 } from "@quorate/client/protocol";
 import fc from "fast-check";
 import { leasesAsRead } from "./leaseArbitraries.ts";
+import { sessionRequests, sessionResponses } from "./sessionArbitraries.ts";
 import { storeCommands, storeRequests, storeResponses, storeResults } from "./storeArbitraries.ts";
 
 const byteChar: fc.Arbitrary<string> = fc
@@ -83,7 +84,7 @@ const leaseCommands: fc.Arbitrary<LeaderCommand | LeaseCommand> = fc.oneof(
     kind: fc.constant("acquireLease" as const),
     names: fc.uniqueArray(names, { minLength: 1, maxLength: 4 }),
     wait: fc.boolean(),
-    priority: fc.integer(),
+    priority: fc.integer({ min: -2_147_483_647 }),
     asksHandover: fc.boolean(),
     holder: byteStrings(0, 12),
     data: values,
@@ -204,6 +205,7 @@ const leaseRequests: fc.Arbitrary<LeaseRequest> = fc.oneof(
 
 const requestBodies: fc.Arbitrary<RequestBody> = fc.oneof(
   leaseRequests,
+  sessionRequests(basics),
   fc.constant<RequestBody>({ kind: "takeSnapshot" }),
   fc.record({ kind: fc.constant("snapshotPart" as const), snapshot: fc.string(), part: naturals }),
   fc.record({ kind: fc.constant("execute" as const), proposal: values }),
@@ -347,6 +349,7 @@ const responseBodies: fc.Arbitrary<ResponseBody> = fc.oneof(
     more: fc.boolean(),
     revision: naturals,
   }),
+  sessionResponses(basics),
   fc.record({ kind: fc.constant("members" as const), membership: memberships }),
   fc.record({ kind: fc.constant("executed" as const), result: results }),
   fc.record({

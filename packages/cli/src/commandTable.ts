@@ -22,6 +22,7 @@ export type CommandName =
   | "lock"
   | "elect"
   | "lease"
+  | "session"
   | "sim"
   | "demo";
 
@@ -309,6 +310,15 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
       "acquire NAME prints the term, and holds the lease until it is interrupted or its standard input ends; release NAME\n" +
       "asks the holder to finish; show NAME and who held it before; list [PREFIX]; break NAME takes it from the holder, after --after TIME.\n" +
       "--force grants it to the next one at once, though the holder may not know: only fencing protects then.",
+  },
+  session: {
+    positionals: ["ACTION", "[ID]"],
+    about: "list|close: the sessions of all clients, and the end of one",
+    options: ["limit", ...connection],
+    notes:
+      "list shows each session's time to live, the silence that was logged of it, the leases that it holds and waits\n" +
+      "for, and its attached keys; close ID ends one that holds no lease and waits for none, with exit code 5 where\n" +
+      "there is none.",
   },
   sim: {
     positionals: [],

@@ -56,6 +56,8 @@ async function run(invocation: Invocation): Promise<number> {
       return (await import("./lease/lockCommand.ts")).runElect(positionals, options);
     case "lease":
       return (await import("./lease/leaseCommand.ts")).runLease(positionals, options);
+    case "session":
+      return (await import("./lease/sessionCommand.ts")).runSession(positionals, options);
     case "sim":
       return (await import("./sim/simCommand.ts")).runSim(options);
     case "demo":

@@ -207,6 +207,39 @@ export interface ClusterMembers {
   change(actions: readonly MemberAction[], options?: MemberChangeOptions): Promise<MemberList>;
 }
 
+export interface SessionInfo {
+  /** Its id, which is never used again. */
+  readonly session: number;
+  readonly ttlMs: number;
+  /** For how long it was silent, as far as leaders have logged it; 0 where that is not long. */
+  readonly silentMs: number;
+  /** Acquires by which it holds leases, and by which it waits for some. */
+  readonly held: number;
+  readonly waiting: number;
+  /** Keys that are attached to it. */
+  readonly keys: number;
+  /** The `holder` of one of its acquires; empty where none has one. */
+  readonly holder: string;
+}
+
+export interface SessionListOptions extends RequestOptions {
+  /** Only those that were opened after this one: for the next page, the last of the page before. */
+  readonly after?: number;
+  /** At most 10,000; default 1,000. */
+  readonly limit?: number;
+}
+
+/** The sessions of all clients, for administrators. */
+export interface ClusterSessions {
+  /** Linearizable, in the order in which they were opened. */
+  list(options?: SessionListOptions): Promise<readonly SessionInfo[]>;
+  /**
+   * Ends one: its attached keys go. False where it had ended before. Rejects `REFUSED` where it holds leases or waits
+   * for some, since its process would go on believing in them: break those first.
+   */
+  close(session: number, options?: RequestOptions): Promise<boolean>;
+}
+
 /** The whole store as of one moment. */
 export interface StoreSnapshot {
   /** The last entry of the log that is in it. */
@@ -245,6 +278,7 @@ export interface Cluster extends AsyncDisposable {
     options?: OnceOptions,
   ): Promise<OnceResult<Result>>;
   readonly members: ClusterMembers;
+  readonly sessions: ClusterSessions;
   readonly clock: Clock;
   /** Asks every node that it knows of. Resolves also when some, or all, do not answer. */
   status(options?: RequestOptions): Promise<ClusterStatus>;

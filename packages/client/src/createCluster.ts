@@ -17,6 +17,7 @@ import { Router } from "./router.ts";
 import { type ClusterHealth, healthOf } from "./seen/health.ts";
 import { Observed } from "./seen/observed.ts";
 import { Session } from "./session.ts";
+import { clusterSessions } from "./sessions.ts";
 import { takeSnapshot } from "./storeSnapshot.ts";
 import { transferLeadership } from "./transferLeadership.ts";
 import { Watches } from "./watches.ts";
@@ -103,6 +104,7 @@ export function createCluster(ports: ClusterPorts, options: ClusterOptions): Cli
     lease: leaseStore({ ...asking, router, sessions, writer, kv, counts: seen.leases }),
     ...recipesOf(() => cluster, seen.works),
     members: clusterMembers(asking),
+    sessions: clusterSessions(asking),
     requestJoin: async (request, joinOptions) => requestJoin(asking, request, joinOptions),
     clock,
     status: async (statusOptions = {}) => askAll(router, calls, statusOptions),

@@ -61,6 +61,7 @@ export function requestBytes(body: RequestBody): number {
     case "snapshotPart":
     case "renew":
     case "awaitSession":
+    case "listSessions":
     case "watchCredit":
     case "unwatch":
       return overheadBytes;
@@ -111,6 +112,8 @@ export function responseBytes(body: ResponseBody): number {
       for (const lease of body.leases) bytes += leaseBytes(lease);
       return bytes;
     }
+    case "sessions":
+      return overheadBytes * (1 + body.sessions.length);
     case "failed":
       return overheadBytes + body.failure.message.length;
     case "executed":

@@ -30,6 +30,7 @@ const sinceVersion3: ReadonlySet<RequestBody["kind"]> = new Set([
   "awaitLease",
   "listLeases",
   "leaseHistory",
+  "listSessions",
   "watch",
   "watchCredit",
   "unwatch",

@@ -265,6 +265,7 @@ function handle(parts: Parts): AssembledNode {
     using: (names, ms, work, options) => client.using(names, ms, work, options),
     once: (key, work, options) => client.once(key, work, options),
     members: client.members,
+    sessions: client.sessions,
     clock: client.clock,
     status: (options) => client.status(options),
     metrics: () => client.metrics(),

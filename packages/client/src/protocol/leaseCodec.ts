@@ -1,6 +1,6 @@
 /** Leases as they are read, as positional arrays, checked field by field (requestCodec.ts). */
 import type { Format } from "./commands.ts";
-import type { GrantEnd, LeaseEnding, LeaseReport, LeaseSet, PastGrant, SessionLease } from "./leases.ts";
+import type { GrantEnd, LeaseEnding, LeaseReport, LeaseSet, PastGrant, SessionLease, SessionReport } from "./leases.ts";
 import { maxAcquisitionsOfSession, maxHolderBytes, maxLeaseDataBytes, maxLeaseNameBytes } from "./limits.ts";
 import {
   copyOf,
@@ -69,6 +69,20 @@ export function pastGrantFromWire(value: unknown): PastGrant | undefined {
   return isInteger(toRevision, term) && end !== undefined
     ? { term, session, holder, toRevision, end }
     : undefined;
+}
+
+export function sessionReportToWire(report: SessionReport): unknown[] {
+  const { session, ttlMs, silentMs, held, waiting, keys, holder } = report;
+  return [session, ttlMs, silentMs, held, waiting, keys, holder];
+}
+
+export function sessionReportFromWire(value: unknown): SessionReport | undefined {
+  if (!isTuple(value, 7)) return undefined;
+  const [session, ttlMs, silentMs, held, waiting, keys, holder] = value;
+  if (!isInteger(session, 1) || !isInteger(ttlMs, 1) || !isInteger(silentMs, 0)) return undefined;
+  if (!isInteger(held, 0) || !isInteger(waiting, 0) || !isInteger(keys, 0)) return undefined;
+  if (!isByteText(holder, maxHolderBytes)) return undefined;
+  return { session, ttlMs, silentMs, held, waiting, keys, holder };
 }
 
 /** `null`: the asker has it already. */

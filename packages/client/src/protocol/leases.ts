@@ -57,6 +57,21 @@ export interface PastGrant {
   readonly end: GrantEnd;
 }
 
+/** One session, as the store sees it. */
+export interface SessionReport {
+  readonly session: number;
+  readonly ttlMs: number;
+  /** For how long it was silent, as leaders have logged: less than its silence, and 0 as long as that is short. */
+  readonly silentMs: number;
+  /** Leases that it holds, and those that it waits for; of several names at once, one. */
+  readonly held: number;
+  readonly waiting: number;
+  /** Keys that are attached to it. */
+  readonly keys: number;
+  /** Who it is, as one of its acquires says; empty where none does. */
+  readonly holder: ByteString;
+}
+
 /** What a session has by one of its acquires. */
 export interface SessionLease {
   /** Of the acquire. */

@@ -60,6 +60,7 @@ const bodyKinds = [
   "snapshotPart",
   "leaseHistory",
   "renewAll",
+  "listSessions",
 ] as const;
 const consistencies: readonly Consistency[] = ["linearizable", "local"];
 
@@ -117,6 +118,8 @@ export function requestToWire(request: Request): unknown[] {
       const { range, limit, consistency } = body;
       return [id, timeoutMs, kind, range.from, range.to, limit, consistencies.indexOf(consistency)];
     }
+    case "listSessions":
+      return [id, timeoutMs, kind, body.from, body.limit, consistencies.indexOf(body.consistency)];
     case "watch":
       return [id, timeoutMs, kind, ...watchToWire(body)];
     case "watchCredit":
@@ -226,6 +229,12 @@ function leaseRequestFromWire(
       if (!isTuple(fields, 7) || !isRangeBound(first) || !isRangeBound(second)) return undefined;
       if (!isInteger(limit, 1, maxListLimit) || consistency === undefined) return undefined;
       return { kind, range: { from: first, to: second }, limit, consistency };
+    }
+    case "listSessions": {
+      const consistency = wordAt(consistencies, fields[5]);
+      if (!isTuple(fields, 6) || !isInteger(first, 0) || !isInteger(second, 1, maxListLimit))
+        return undefined;
+      return consistency === undefined ? undefined : { kind, from: first, limit: second, consistency };
     }
     default:
       return unreachable(kind);

@@ -2,7 +2,7 @@
  * What a client asks and what a server answers. Sent as positional arrays (requestCodec.ts), many in one frame.
  */
 import type { ByteString, CommandResult, Format } from "./commands.ts";
-import type { LeaseReport, LeaseSet, PastGrant } from "./leases.ts";
+import type { LeaseReport, LeaseSet, PastGrant, SessionReport } from "./leases.ts";
 import type { WatchedChange, WatchRequest } from "./watches.ts";
 
 export type Consistency = "linearizable" | "local";
@@ -99,6 +99,13 @@ export type LeaseRequest =
   | {
       readonly kind: "listLeases";
       readonly range: KeyRange;
+      readonly limit: number;
+      readonly consistency: Consistency;
+    }
+  /** In the order in which they were opened. `from`: the first id that is meant. */
+  | {
+      readonly kind: "listSessions";
+      readonly from: number;
       readonly limit: number;
       readonly consistency: Consistency;
     };
@@ -233,6 +240,12 @@ export type ResponseBody =
   | {
       readonly kind: "leases";
       readonly leases: readonly LeaseReport[];
+      readonly more: boolean;
+      readonly revision: number;
+    }
+  | {
+      readonly kind: "sessions";
+      readonly sessions: readonly SessionReport[];
       readonly more: boolean;
       readonly revision: number;
     }

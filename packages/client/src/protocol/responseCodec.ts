@@ -11,6 +11,8 @@ import {
   pastGrantToWire,
   reportFromWire,
   reportToWire,
+  sessionReportFromWire,
+  sessionReportToWire,
 } from "./leaseCodec.ts";
 import {
   maxCodeChars,
@@ -54,6 +56,7 @@ const bodyKinds = [
   "snapshotPart",
   "leaseHistory",
   "renewedAll",
+  "sessions",
 ] as const;
 const outcomes: readonly Failure["outcome"][] = ["none", "unknown"];
 const standings: readonly ReportedStatus["standing"][] = ["unborn", "lost", "born", "closed"];
@@ -102,6 +105,8 @@ export function responseToWire(response: Response): unknown[] {
       return [id, kind, reportToWire(body.lease), body.past.map(pastGrantToWire), body.revision];
     case "leases":
       return [id, kind, body.leases.map(reportToWire), body.more, body.revision];
+    case "sessions":
+      return [id, kind, body.sessions.map(sessionReportToWire), body.more, body.revision];
     default:
       return [id, kind, ...watchResponseFields(body)];
   }
@@ -158,6 +163,7 @@ function bodyFromWire(
     case "lease":
     case "leaseHistory":
     case "leases":
+    case "sessions":
       return leaseResponseFromWire(kind, fields);
     case "snapshotTaken":
     case "snapshotPart":
@@ -168,7 +174,7 @@ function bodyFromWire(
 }
 
 function leaseResponseFromWire(
-  kind: "sessionState" | "renewedAll" | "lease" | "leaseHistory" | "leases",
+  kind: "sessionState" | "renewedAll" | "lease" | "leaseHistory" | "leases" | "sessions",
   fields: readonly unknown[],
 ): ResponseBody | undefined {
   const [, , first, second, third] = fields;
@@ -200,6 +206,12 @@ function leaseResponseFromWire(
       if (!isTuple(fields, 5) || leases === undefined || !isBoolean(second) || !isInteger(third, 0))
         return undefined;
       return { kind, leases, more: second, revision: third };
+    }
+    case "sessions": {
+      const sessions = everyItem(first, maxListLimit, sessionReportFromWire);
+      if (!isTuple(fields, 5) || sessions === undefined || !isBoolean(second) || !isInteger(third, 0))
+        return undefined;
+      return { kind, sessions, more: second, revision: third };
     }
     default:
       return unreachable(kind);

@@ -29,6 +29,7 @@ export {
   sessions,
   sessionTtlMs,
 } from "./reads.ts";
+export { listSessions } from "./sessionReads.ts";
 export { silenceOf } from "./sessions.ts";
 export { quotaAlarm } from "./storeLimits.ts";
 export {

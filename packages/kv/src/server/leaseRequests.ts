@@ -1,7 +1,7 @@
 /** What a node answers to what is asked about leases, and about the leases of a session. */
 import { type LeaseRequest, type ResponseBody, unreachable } from "@quorate/client/protocol";
 import { type Cancel, type Clock, QuorateError } from "@quorate/raft";
-import { getLease, leaseSetOf, listLeases, pastGrantsOf, revision } from "../machine/index.ts";
+import { getLease, leaseSetOf, listLeases, pastGrantsOf, revision, listSessions } from "../machine/index.ts";
 import type { LeaseWaits, WaitEnd } from "./leaseWaits.ts";
 import type { MachineHost } from "./machineHost.ts";
 import type { Verdict } from "./office.ts";
@@ -21,7 +21,7 @@ export interface LeaseRequestPorts {
 type Renew = Extract<LeaseRequest, { kind: "renew" }>;
 type RenewAll = Extract<LeaseRequest, { kind: "renewAll" }>;
 type AwaitSession = Extract<LeaseRequest, { kind: "awaitSession" }>;
-type ReadLease = Extract<LeaseRequest, { kind: "getLease" | "leaseHistory" | "listLeases" }>;
+type Read = Exclude<LeaseRequest, { kind: "renew" | "awaitSession" | "awaitLease" }>;
 type AwaitLease = Extract<LeaseRequest, { kind: "awaitLease" }>;
 
 export class LeaseRequests {
@@ -47,6 +47,7 @@ export class LeaseRequests {
       case "getLease":
       case "leaseHistory":
       case "listLeases":
+      case "listSessions":
         this.#read(body, respond);
         return undefined;
       default:
@@ -140,7 +141,7 @@ export class LeaseRequests {
     return undefined;
   }
 
-  #read(body: ReadLease, respond: Respond): void {
+  #read(body: Read, respond: Respond): void {
     const { reads, failed } = this.#ports;
     if (body.consistency === "local") {
       respond(this.#readNow(body));
@@ -152,7 +153,7 @@ export class LeaseRequests {
     );
   }
 
-  #readNow(body: ReadLease): ResponseBody {
+  #readNow(body: Read): ResponseBody {
     const { store } = this.#ports.host;
     if (body.kind === "getLease") {
       return { kind: "lease", lease: getLease(store, body.name), revision: revision(store) };
@@ -160,6 +161,9 @@ export class LeaseRequests {
     if (body.kind === "leaseHistory") {
       const [lease, past] = [getLease(store, body.name), pastGrantsOf(store, body.name)];
       return { kind: "leaseHistory", lease, past, revision: revision(store) };
+    }
+    if (body.kind === "listSessions") {
+      return { kind: "sessions", ...listSessions(store, body.from, body.limit), revision: revision(store) };
     }
     return { kind: "leases", ...listLeases(store, body.range, body.limit), revision: revision(store) };
   }

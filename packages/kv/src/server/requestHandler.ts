@@ -97,6 +97,7 @@ export class RequestHandler {
       case "awaitLease":
       case "leaseHistory":
       case "listLeases":
+      case "listSessions":
         return this.#leases.handle(body, timeoutMs, respond);
       default:
         this.#answer(body, respond);
