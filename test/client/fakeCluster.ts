@@ -18,10 +18,11 @@ import {
   getPair,
   isAlive,
   leaseSetOf,
+  listCandidates,
   listLeases,
   listPairs,
-  pastGrantsOf,
   listSessions,
+  pastGrantsOf,
   revision,
   type StoreState,
 } from "@quorate/kv/machine";
@@ -211,6 +212,12 @@ export class FakeCluster {
           kind: "leaseHistory",
           lease: getLease(this.store, body.name),
           past: pastGrantsOf(this.store, body.name),
+          revision: revision(this.store),
+        };
+      case "listCandidates":
+        return {
+          kind: "candidates",
+          ...listCandidates(this.store, body.name, body.limit),
           revision: revision(this.store),
         };
       case "listSessions":

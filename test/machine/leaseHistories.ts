@@ -11,7 +11,7 @@ const lease = fc.record({ name, term });
 const office = fc.integer({ min: 1, max: 2 });
 const someSessions = fc.array(fc.record({ session, renewals: fc.nat(1) }), { minLength: 1, maxLength: 3 });
 
-const acquire: fc.Arbitrary<Command> = fc.record({
+const acquire: fc.Arbitrary<Extract<Command, { kind: "acquireLease" }>> = fc.record({
   kind: fc.constant("acquireLease" as const),
   names: fc.uniqueArray(name, { minLength: 1, maxLength: 2 }),
   wait: fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, fc.constant(false)),
@@ -23,9 +23,19 @@ const acquire: fc.Arbitrary<Command> = fc.record({
   lockDelayMs: fc.constantFrom(0, 0, 500),
 });
 
+/** Some of them come before others by more than their priority, and take what those hold. */
+const eagerAcquire: fc.Arbitrary<Command> = fc
+  .tuple(acquire, fc.constantFrom(0, 1, 2), fc.boolean())
+  .map(([command, preference, isEager]) => ({
+    ...command,
+    ...(preference === 0 ? {} : { candidate: { preference, version: "1.2.3", zone: "eu" } }),
+    ...(isEager ? { preempts: true as const } : {}),
+  }));
+
 /** By a session. */
 const bySession: fc.Arbitrary<Command> = fc.oneof(
-  { weight: 5, arbitrary: acquire },
+  { weight: 4, arbitrary: acquire },
+  { weight: 2, arbitrary: eagerAcquire },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("claimLease" as const), lease }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("releaseLease" as const), lease }) },
   {

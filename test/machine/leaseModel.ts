@@ -10,14 +10,17 @@ interface Bid {
   readonly sequence: number;
   readonly names: readonly string[];
   readonly priority: number;
+  readonly preference: number;
   readonly at: number;
   readonly lockDelayMs: number;
   term: number;
   claimed: boolean;
-  ending: boolean;
+  ending: "" | "revoked" | "preempted";
   breaking: boolean;
   handover: boolean;
 }
+
+type Acquire = Extract<Command, { kind: "acquireLease" }>;
 
 interface ModelSession {
   readonly ttlMs: number;
@@ -25,6 +28,10 @@ interface ModelSession {
   ackedBelow: number;
   renewals: number;
   silentMs: number;
+}
+
+function byRank(a: Pick<Bid, "preference" | "priority">, b: Pick<Bid, "preference" | "priority">): number {
+  return b.preference - a.preference || b.priority - a.priority;
 }
 
 export class LeaseModel {
@@ -61,7 +68,7 @@ export class LeaseModel {
   waiting(name: string): readonly Bid[] {
     return this.bids
       .filter((bid) => bid.term === 0 && bid.names.includes(name))
-      .sort((a, b) => b.priority - a.priority || a.at - b.at);
+      .sort((a, b) => byRank(a, b) || a.at - b.at);
   }
 
   #run(entry: AppliedEntry, command: Command, sender?: { session: number; sequence: number }): CommandResult {
@@ -73,7 +80,7 @@ export class LeaseModel {
     if (command.asksHandover) {
       for (const name of bid.names) {
         const holder = this.holder(name);
-        if (holder !== undefined && holder.priority < bid.priority) holder.handover = true;
+        if (holder !== undefined && byRank(bid, holder) < 0) holder.handover = true;
       }
     }
     const ahead = bid.names.map(
@@ -165,19 +172,8 @@ export class LeaseModel {
           const holder = this.holder(command.names[busy] as string);
           return { kind: "leaseUnavailable", at: busy, term: holder?.term ?? 0, holder: holder ? "me" : "" };
         }
-        this.bids.push({
-          session: sender?.session ?? 0,
-          sequence: sender?.sequence ?? 0,
-          names: command.names,
-          priority: command.priority,
-          at: entry.index,
-          lockDelayMs: command.lockDelayMs,
-          term: 0,
-          claimed: false,
-          ending: false,
-          breaking: false,
-          handover: false,
-        });
+        this.#bid(entry.index, command, sender);
+        if (command.preempts) this.#preempt();
         return { kind: "nothing" };
       }
       case "cancelAcquire": {
@@ -220,6 +216,35 @@ export class LeaseModel {
     }
   }
 
+  #bid(at: number, command: Acquire, sender?: { session: number; sequence: number }): void {
+    this.bids.push({
+      session: sender?.session ?? 0,
+      sequence: sender?.sequence ?? 0,
+      names: command.names,
+      priority: command.priority,
+      preference: command.candidate?.preference ?? 0,
+      at,
+      lockDelayMs: command.lockDelayMs,
+      term: 0,
+      claimed: false,
+      ending: "",
+      breaking: false,
+      handover: false,
+    });
+  }
+
+  /** For the last bid. */
+  #preempt(): void {
+    const bid = this.bids.at(-1) as Bid;
+    const holders = bid.names.map((name) => this.holder(name)).filter((holder) => holder !== undefined);
+    if (holders.some((holder) => byRank(bid, holder) >= 0)) return;
+    for (const holder of holders.filter(({ ending }) => ending === "")) {
+      holder.ending = "preempted";
+      holder.handover = true;
+    }
+    this.#remove((one) => holders.includes(one) && !one.claimed, "unclaimed");
+  }
+
   #break({ name, afterMs, force }: Extract<Command, { kind: "breakLease" }>): CommandResult {
     const holder = this.holder(name);
     if (holder === undefined) {
@@ -227,8 +252,9 @@ export class LeaseModel {
       return { kind: "leaseDone", term: this.lastTerms.get(name) as number };
     }
     if (force || !holder.claimed) this.#remove((bid) => bid === holder, "forced");
-    else if (afterMs === 0) holder.ending = true;
-    else if (!holder.ending) {
+    else if (holder.ending !== "") return { kind: "leaseDone", term: holder.term };
+    else if (afterMs === 0) holder.ending = "revoked";
+    else {
       holder.breaking = true;
       holder.handover = true;
     }
@@ -243,8 +269,8 @@ export class LeaseModel {
     }
     if (holder?.term !== term) return;
     if (what === "passOn" && !holder.claimed) this.#remove((bid) => bid === holder, "unclaimed");
-    if (what === "revoke" && holder.breaking) holder.ending = true;
-    if (what === "finish" && holder.ending) this.#remove((bid) => bid === holder, "revoked");
+    if (what === "revoke" && holder.breaking && holder.ending === "") holder.ending = "revoked";
+    if (what === "finish" && holder.ending !== "") this.#remove((bid) => bid === holder, holder.ending);
   }
 
   #end(ids: readonly number[], end: string): boolean {
@@ -263,7 +289,7 @@ export class LeaseModel {
   }
 
   #remove(isGone: (bid: Bid) => boolean, end: string): void {
-    const unclean = end === "expired" || end === "revoked";
+    const unclean = ["expired", "revoked", "preempted"].includes(end);
     for (const bid of this.bids.filter(isGone)) {
       for (const name of bid.term === 0 ? [] : bid.names) {
         const past = this.past.get(name) ?? [];
@@ -276,9 +302,7 @@ export class LeaseModel {
   }
 
   #settle(index: number): void {
-    const waiting = this.bids
-      .filter(({ term }) => term === 0)
-      .sort((a, b) => b.priority - a.priority || a.at - b.at);
+    const waiting = this.bids.filter(({ term }) => term === 0).sort((a, b) => byRank(a, b) || a.at - b.at);
     for (const bid of waiting) {
       const isItsTurn = bid.names.every(
         (name) => this.holder(name) === undefined && !this.delayed.has(name) && this.waiting(name)[0] === bid,

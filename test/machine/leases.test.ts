@@ -1,5 +1,5 @@
 /** Who holds what, case by case: grants, queues, claims, several names at once, and cancels. */
-import { getLease, holdsLease, leaseSetOf } from "@quorate/kv/machine";
+import { getLease, holdsLease, leaseSetOf, listCandidates } from "@quorate/kv/machine";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createLog, type Log, put } from "./log.ts";
 import { due, expire, Party } from "./party.ts";
@@ -142,6 +142,71 @@ describe("waiting", () => {
       holder: `party ${a.id}`,
     });
     expect(getLease(log.state, "z").state).toBe("free");
+  });
+});
+
+describe("a candidate that comes before the holder", () => {
+  const candidate = { preference: 2, version: "1.2.3", zone: "eu-1" };
+
+  it("is who was preferred, whatever its priority, and then who has the higher one", () => {
+    a.acquire("x");
+    b.acquire("x", { priority: 9 });
+    c.acquire("x", { priority: -1, candidate });
+    const d = new Party(log);
+    d.acquire("x", { candidate: { ...candidate, zone: "eu-2" } });
+    const { candidates } = listCandidates(log.state, "x", 10);
+    expect(candidates.map(({ session, state }) => [session, state])).toEqual([
+      [a.id, "held"],
+      [d.id, "waiting"],
+      [c.id, "waiting"],
+      [b.id, "waiting"],
+    ]);
+    expect(candidates[2]).toEqual({
+      ...candidate,
+      session: c.id,
+      holder: `party ${c.id}`,
+      priority: -1,
+      state: "waiting",
+    });
+    expect(listCandidates(log.state, "x", 2)).toEqual({ candidates: candidates.slice(0, 2), more: true });
+    a.release("x", 1);
+    expect(holderOf("x")).toBe(d.id);
+  });
+
+  it("takes the lease from it where it says so; it is granted when the leader says that its time is over", () => {
+    a.acquire("x", { priority: 1 });
+    b.acquire("x", { priority: 1, preempts: true });
+    expect(getLease(log.state, "x").state).toBe("held");
+    expect(c.acquire("x", { priority: 2, preempts: true })).toEqual({ kind: "leaseQueued", ahead: 1 });
+    expect(getLease(log.state, "x")).toMatchObject({
+      state: "ending",
+      session: a.id,
+      term: 1,
+      handover: true,
+    });
+    expect(leaseSetOf(log.state, a.id)?.leases[0]).toMatchObject({ term: 1, ending: "preempted" });
+    expect(holdsLease(log.state, { name: "x", term: 1 })).toBe(true);
+    due(log, "finish", "x", 1);
+    expect(getLease(log.state, "x")).toMatchObject({ state: "granted", session: c.id, term: 2 });
+  });
+
+  it("has it at once from one that does not know that it was granted", () => {
+    a.acquire("x");
+    b.acquire("x");
+    a.release("x", 1);
+    expect(getLease(log.state, "x")).toMatchObject({ state: "granted", session: b.id, term: 2 });
+    expect(c.acquire("x", { priority: 1, preempts: true })).toEqual({ kind: "leaseGranted", term: 3 });
+    expect(b.claim("x", 2)).toEqual({ kind: "leaseNotHeld", term: 3 });
+  });
+
+  it("leaves several names alone of which one is held by somebody better", () => {
+    a.acquire("x");
+    b.acquire("y", { priority: 5 });
+    c.acquire(["x", "y"], { priority: 1, preempts: true });
+    expect([getLease(log.state, "x").state, getLease(log.state, "y").state]).toEqual(["held", "held"]);
+    const d = new Party(log);
+    d.acquire(["x", "y"], { priority: 6, preempts: true });
+    expect([getLease(log.state, "x").state, getLease(log.state, "y").state]).toEqual(["ending", "ending"]);
   });
 });
 

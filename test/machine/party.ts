@@ -1,5 +1,5 @@
 /** Sessions that hold leases and wait for them, and what the leader's timers say: for tests of the machine. */
-import type { Command, CommandResult, DueKind } from "@quorate/client/protocol";
+import type { Candidacy, Command, CommandResult, DueKind } from "@quorate/client/protocol";
 import type { Log } from "./log.ts";
 
 interface AcquireOptions {
@@ -7,6 +7,8 @@ interface AcquireOptions {
   readonly priority?: number;
   readonly asksHandover?: boolean;
   readonly lockDelayMs?: number;
+  readonly preempts?: true;
+  readonly candidate?: Candidacy;
 }
 
 /** One session, which counts its own sequences. */
@@ -30,7 +32,7 @@ export class Party {
   }
 
   acquire(names: string | readonly string[], options: AcquireOptions = {}, sequence?: number): CommandResult {
-    const { wait = true, priority = 0, asksHandover = false, lockDelayMs = 0 } = options;
+    const { wait = true, priority = 0, asksHandover = false, lockDelayMs = 0, ...more } = options;
     const command: Command = {
       kind: "acquireLease",
       names: typeof names === "string" ? [names] : names,
@@ -38,6 +40,7 @@ export class Party {
       priority,
       asksHandover,
       lockDelayMs,
+      ...more,
       holder: `party ${this.id}`,
       data: new Uint8Array(0),
       format: "bytes",

@@ -25,7 +25,7 @@ import type {
 } from "@quorate/client/protocol";
 import fc from "fast-check";
 import { leasesAsRead } from "./leaseArbitraries.ts";
-import { sessionRequests, sessionResponses } from "./sessionArbitraries.ts";
+import { eager, sessionRequests, sessionResponses } from "./sessionArbitraries.ts";
 import { storeCommands, storeRequests, storeResponses, storeResults } from "./storeArbitraries.ts";
 
 const byteChar: fc.Arbitrary<string> = fc
@@ -80,17 +80,19 @@ const leaseCommands: fc.Arbitrary<LeaderCommand | LeaseCommand> = fc.oneof(
       { minLength: 1, maxLength: 4 },
     ),
   }),
-  fc.record({
-    kind: fc.constant("acquireLease" as const),
-    names: fc.uniqueArray(names, { minLength: 1, maxLength: 4 }),
-    wait: fc.boolean(),
-    priority: fc.integer({ min: -2_147_483_647 }),
-    asksHandover: fc.boolean(),
-    holder: byteStrings(0, 12),
-    data: values,
-    format: formats,
-    lockDelayMs: fc.nat(3_600_000),
-  }),
+  eager(
+    fc.record({
+      kind: fc.constant("acquireLease" as const),
+      names: fc.uniqueArray(names, { minLength: 1, maxLength: 4 }),
+      wait: fc.boolean(),
+      priority: fc.integer({ min: -2_147_483_647 }),
+      asksHandover: fc.boolean(),
+      holder: byteStrings(0, 12),
+      data: values,
+      format: formats,
+      lockDelayMs: fc.nat(3_600_000),
+    }),
+  ),
   fc.record({ kind: fc.constant("cancelAcquire" as const), sequence: counts }),
   fc.record({
     kind: fc.constantFrom("claimLease" as const, "releaseLease" as const),

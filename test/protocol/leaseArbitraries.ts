@@ -54,7 +54,7 @@ export function leasesAsRead(basics: Basics): LeasesAsRead {
         sequence: counts,
         term: naturals,
         claimed: fc.boolean(),
-        ending: fc.constantFrom("none" as const, "revoked" as const),
+        ending: fc.constantFrom("none" as const, "revoked" as const, "preempted" as const),
         handover: fc.boolean(),
       }),
       { maxLength: 4 },

@@ -186,6 +186,20 @@ const misfortunes: readonly (readonly [string, Misfortune])[] = [
     },
   ],
   [
+    "preempted, at times while it is cut off, or with the leader killed",
+    async ({ world, holder, waiter, chance }) => {
+      if (chance.happens(0.7)) world.blackHole(holder);
+      void world
+        .acquire(waiter, "x", { priority: 1, preempts: true })
+        .then((lease) => lease.release())
+        .catch(() => {});
+      await world.run(200 * chance.fraction());
+      if (chance.happens(0.5)) world.killLeader(200);
+      await world.run(ttlMs / 2);
+      world.heal(holder);
+    },
+  ],
+  [
     "a lease that was broken, and cut off just before that is finished",
     async ({ world, holder, waiter, chance }) => {
       await world.outcome(waiter.cluster.lease.break("x"));

@@ -3,6 +3,7 @@ import { type Lease, LeaseLostError } from "@quorate/client";
 import * as sim from "@quorate/sim";
 import { describe, expect, it } from "vitest";
 import { type LeaseClient, LeaseWorld, ttlMs } from "./leaseWorld.ts";
+import { verdict } from "./scenarios.ts";
 
 /** As fast as the cluster's election timeouts allow. */
 const fast = { leaseDurationMs: ttlMs, renewDeadlineMs: 1_500, retryPeriodMs: 400 };
@@ -124,6 +125,57 @@ describe("an election", () => {
     await world.outcome(newest);
   });
 
+  it("is led from the zone that was preferred, and tells who stands", async () => {
+    const world = await LeaseWorld.open(sim, 29);
+    const clients = [world.connect(), world.connect(), world.connect()];
+    const standing = (at: number, zone: string, version: string) =>
+      clients[at]?.cluster.election("x", {
+        ...fast,
+        strategy: "oldest-version",
+        preferredZones: ["eu-1", "eu-2"],
+        candidate: `c${at}`,
+        zone,
+        version,
+      });
+    const far = await world.outcome(standing(0, "us-1", "1.0.0")!.campaign());
+    const second = standing(1, "eu-2", "1.0.0")!.campaign();
+    const best = standing(2, "eu-1", "2.0.0")!.campaign();
+    await world.run(200);
+    expect(far.handoverSignal.aborted).toBe(true);
+    const candidates = await world.outcome(standing(0, "us-1", "1.0.0")!.candidates());
+    expect(
+      candidates.map(({ holder, zone, version, state }) => `${holder} ${zone} ${version} ${state}`),
+    ).toEqual(["c0 us-1 1.0.0 held", "c2 eu-1 2.0.0 waiting", "c1 eu-2 1.0.0 waiting"]);
+    await world.outcome(far.release());
+    await world.outcome((await world.outcome(best)).release());
+    await world.outcome(second);
+  });
+
+  it("is taken from a leader that goes on, by a better candidate that preempts", async () => {
+    const world = await LeaseWorld.open(sim, 30);
+    const [a, b] = [world.connect(), world.connect()];
+    const options = { ...fast, strategy: "priority", preempt: true } as const;
+    const led: string[] = [];
+    const leading = a.cluster
+      .election("x", { ...options, priority: 1 })
+      .lead((lease) => untilOver(lease).finally(() => led.push(String(lease.signal.reason?.reason))), {
+        rejoin: false,
+      });
+    const refused = expect(world.outcome(leading)).rejects.toMatchObject({ reason: "preempted" });
+    await world.run(500);
+    const atMs = world.nowMs;
+    const lease = await world.outcome(b.cluster.election("x", { ...options, priority: 2 }).campaign());
+    expect(world.nowMs - atMs).toBeLessThan(ttlMs + 150);
+    await refused;
+    expect(led).toEqual(["preempted"]);
+    const lower = a.cluster.election("x", { ...options, priority: 1 }).campaign();
+    await world.run(3 * ttlMs);
+    expect(lease.status).toBe("held");
+    await world.outcome(lease.release());
+    await world.outcome(lower);
+    expect(verdict(world.simulation)).toBe("nothing violated");
+  });
+
   it("lets its leader proclaim, and resign", async () => {
     const world = await LeaseWorld.open(sim, 26);
     const a = world.connect();
@@ -157,6 +209,9 @@ describe("an election", () => {
     [{ version: "1.2.3" }, /needs the strategy/],
     [{ strategy: "oldest-version", version: "1.2" }, /version is 1.2/],
     [{ strategy: "youngest" }, /strategy is youngest/],
+    [{ preferredZones: ["eu-1"] }, /needs to know the zone/],
+    [{ preferredZones: ["eu-1", "eu-1"], zone: "eu-1" }, /each once/],
+    [{ preempt: true }, /To preempt needs a strategy/],
   ])("refuses %j, as client-go would", async (options, sentence) => {
     const world = await LeaseWorld.open(sim, 28);
     expect(() => world.connect().cluster.election("x", options as never)).toThrow(sentence);

@@ -70,6 +70,7 @@ export function requestBytes(body: RequestBody): number {
     case "getLease":
     case "leaseHistory":
     case "awaitLease":
+    case "listCandidates":
       return overheadBytes + body.name.length;
     case "listLeases":
     case "watch":
@@ -112,6 +113,8 @@ export function responseBytes(body: ResponseBody): number {
       for (const lease of body.leases) bytes += leaseBytes(lease);
       return bytes;
     }
+    case "candidates":
+      return overheadBytes * (1 + 2 * body.candidates.length);
     case "sessions":
       return overheadBytes * (1 + body.sessions.length);
     case "failed":

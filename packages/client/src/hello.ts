@@ -31,6 +31,7 @@ const sinceVersion3: ReadonlySet<RequestBody["kind"]> = new Set([
   "listLeases",
   "leaseHistory",
   "listSessions",
+  "listCandidates",
   "watch",
   "watchCredit",
   "unwatch",

@@ -31,8 +31,18 @@ export interface LeaseOptions extends RequestOptions {
   readonly data?: Value;
   /** Higher ones come first; within one, first come, first served. An integer. Default 0. */
   readonly priority?: number;
-  /** Asks a holder of lower priority to hand over. Default false. */
+  /** Compared before `priority`: an integer from 0 to 1,023, the higher ones first. Default 0. */
+  readonly preference?: number;
+  /** Asks a holder that comes after this one to hand over. Default false. */
   readonly asksHandover?: boolean;
+  /**
+   * Takes the lease from a holder that comes after this one: it has up to a time to live to finish, and loses it then
+   * with the reason `preempted`. Default false.
+   */
+  readonly preempts?: boolean;
+  /** For people, at most 64 bytes each: what runs here, and where. `candidates` shows them. Default: empty. */
+  readonly version?: string;
+  readonly zone?: string;
   /** After an unclean loss, it is granted to nobody for so long. Default 0. */
   readonly lockDelayMs?: number;
   /** It is renewed only as long as `progress()` was called within so long. Opens a session of its own. */
@@ -119,9 +129,22 @@ export interface LeaseTenure {
   /**
    * How it ended; null where it is in force. `released`, `closed` and `cancelled` by its own process; `expired`: the
    * cluster had not heard of it for its time to live; `revoked`: broken, and over when its holder could not believe in
-   * it any more; `forced`: by a break, at once; `unclaimed`: its holder never learnt of it.
+   * it any more; `preempted`: the same, by one that comes first; `forced`: by a break, at once; `unclaimed`: its
+   * holder never learnt of it.
    */
   readonly end: GrantEnd | null;
+}
+
+/** One who holds a lease, or waits for it. */
+export interface LeaseCandidate {
+  /** `granted`: and does not know it yet. */
+  readonly state: "waiting" | "granted" | "held" | "ending";
+  readonly holder: string;
+  readonly session: number;
+  readonly preference: number;
+  readonly priority: number;
+  readonly version: string;
+  readonly zone: string;
 }
 
 export interface BreakOptions extends RequestOptions {
@@ -138,6 +161,11 @@ export interface LeaseListOptions extends RequestOptions {
   readonly limit?: number;
 }
 
+export interface CandidateOptions extends RequestOptions {
+  /** At most 10,000; default 1,000. */
+  readonly limit?: number;
+}
+
 export interface LeaseStore {
   /** Waits until it is granted; several names are granted together or not at all. `signal` takes the place back. */
   acquire(names: string | readonly string[], options?: LeaseOptions): Promise<Lease>;
@@ -146,6 +174,8 @@ export interface LeaseStore {
   /** Linearizable, as are all reads here. */
   get(name: string, options?: RequestOptions): Promise<LeaseInfo>;
   list(options?: LeaseListOptions): Promise<readonly LeaseInfo[]>;
+  /** Who holds it, then who waits for it, in the order in which they would be granted it. */
+  candidates(name: string, options?: CandidateOptions): Promise<readonly LeaseCandidate[]>;
   /**
    * For a service that was sent a `lease.sequencer()`: resolves where that lease is held under that term now, and
    * rejects `StaleTermError` where it is not, `INVALID_ARGUMENT` where it is no sequencer. It may be lost right after:

@@ -9,6 +9,8 @@ export type LossReason =
   | "released"
   /** An administrator broke it. */
   | "revoked"
+  /** One that comes before its holder took it. */
+  | "preempted"
   /** No renewal was confirmed in time: the cluster, or the way to it, was not there. */
   | "unreachable"
   /** The machine slept. */
@@ -44,6 +46,7 @@ const words: Readonly<Record<LossReason, string>> = {
   expired: "its session was ended, since the cluster had not heard of it for its time to live",
   released: "it was released here",
   revoked: "it was broken by an administrator",
+  preempted: "one that comes before its holder took it",
   unreachable: "no renewal was confirmed in time",
   suspended: "this machine slept past its deadline",
   stalled: "this process stood still past its deadline",

@@ -3,13 +3,16 @@ import { QuorateError } from "@quorate/raft";
 import type { LeaseOptions } from "./leaseApi.ts";
 import {
   type ByteString,
+  type Candidacy,
   type Command,
   isSessionTtl,
+  maxCandidateWordBytes,
   maxHolderBytes,
   maxLeaseDataBytes,
   maxLeaseNameBytes,
   maxLockDelayMs,
   maxNamesAtOnce,
+  maxPreference,
   maxPriority,
   maxSessionTtlMs,
   utf8ByteString,
@@ -80,6 +83,7 @@ function commandOf(
     data = new Uint8Array(0),
     priority = 0,
     asksHandover = false,
+    preempts = false,
     lockDelayMs = 0,
   } = options;
   const holderBytes = utf8ByteString(holder);
@@ -102,7 +106,26 @@ function commandOf(
     data: bytes,
     format,
     lockDelayMs,
+    ...(preempts ? { preempts } : {}),
+    ...candidateOf(options),
   };
+}
+
+/** Nothing, where it says nothing of itself. */
+function candidateOf({ preference = 0, version = "", zone = "" }: LeaseOptions): {
+  readonly candidate?: Candidacy;
+} {
+  if (!Number.isSafeInteger(preference))
+    throw invalid(`preference is ${preference}; it has to be an integer.`);
+  requireNumber("preference", preference, 0, maxPreference);
+  const candidate = { preference, version: word("version", version), zone: word("zone", zone) };
+  return preference === 0 && version === "" && zone === "" ? {} : { candidate };
+}
+
+function word(what: string, text: string): ByteString {
+  const bytes = utf8ByteString(text);
+  if (bytes !== undefined && bytes.length <= maxCandidateWordBytes) return bytes;
+  throw invalid(`The ${what} has to be text of at most ${maxCandidateWordBytes} bytes.`);
 }
 
 export function leaseData(data: Parameters<typeof encodeValue>[0]): ReturnType<typeof encodeValue> {

@@ -6,12 +6,21 @@ import type { KeyValueStore, RequestOptions } from "./cluster.ts";
 import { StaleTermError } from "./fencing/staleTermError.ts";
 import type { HeldLease, LeaseActs } from "./heldLease.ts";
 import { type AskPorts, patienceOptions } from "./kv.ts";
-import type { BreakOptions, LeaseInfo, LeaseListOptions, LeaseStore, LeaseTenure } from "./leaseApi.ts";
+import type {
+  BreakOptions,
+  CandidateOptions,
+  LeaseCandidate,
+  LeaseInfo,
+  LeaseListOptions,
+  LeaseStore,
+  LeaseTenure,
+} from "./leaseApi.ts";
 import { LeaseLostError } from "./leaseLostError.ts";
 import { leaseData, leaseName } from "./leasePlan.ts";
 import { LeaseAcquirer } from "./leases.ts";
 import { Patience, pause, within } from "./patience.ts";
 import {
+  type CandidateReport,
   type Command,
   type CommandResult,
   type LeaseReport,
@@ -64,6 +73,7 @@ export function leaseStore(ports: LeaseStorePorts): LeaseStore {
     tryAcquire: async (names, options = {}) => able().acquire(names, options, false),
     get: async (name, options = {}) => infoOf(await read(ports, name, options)),
     list: async (options = {}) => list(ports, options),
+    candidates: async (name, options = {}) => candidates(ports, name, options),
     verify: async (sequencer, options = {}) => verify(ports, sequencer, options),
     history: async (name, options = {}) => history(ports, name, options),
     watch: (name, options = {}) => watch(ports, name, options.signal),
@@ -149,14 +159,43 @@ async function verify(
   throw new StaleTermError(asked.name, asked.term, session === 0 ? 0 : term, why);
 }
 
+async function candidates(
+  ports: LeaseStorePorts,
+  name: string,
+  options: CandidateOptions,
+): Promise<readonly LeaseCandidate[]> {
+  const limit = limitIn(options);
+  const body: RequestBody = {
+    kind: "listCandidates",
+    name: leaseName(name),
+    limit,
+    consistency: "linearizable",
+  };
+  const answer = await ask(ports, body, options);
+  if (answer.kind !== "candidates") throw senseless("a read", answer, "none");
+  return answer.candidates.map(candidateOf);
+}
+
+function candidateOf({ holder, version, zone, ...rest }: CandidateReport): LeaseCandidate {
+  return {
+    ...rest,
+    holder: textOfByteString(holder),
+    version: textOfByteString(version),
+    zone: textOfByteString(zone),
+  };
+}
+
+function limitIn({ limit = 1_000 }: { readonly limit?: number }): number {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= maxListLimit) return limit;
+  throw new QuorateError(
+    "INVALID_ARGUMENT",
+    `The limit is ${limit}; it has to be from 1 to ${maxListLimit}.`,
+  );
+}
+
 async function list(ports: LeaseStorePorts, options: LeaseListOptions): Promise<readonly LeaseInfo[]> {
-  const { prefix = "", limit = 1_000 } = options;
-  if (!Number.isInteger(limit) || limit < 1 || limit > maxListLimit) {
-    throw new QuorateError(
-      "INVALID_ARGUMENT",
-      `The limit is ${limit}; it has to be from 1 to ${maxListLimit}.`,
-    );
-  }
+  const { prefix = "" } = options;
+  const limit = limitIn(options);
   const range = prefixRange(keyBytes(prefix, "prefix", 0));
   const answer = await ask(ports, { kind: "listLeases", range, limit, consistency: "linearizable" }, options);
   if (answer.kind !== "leases") throw senseless("a read", answer, "none");

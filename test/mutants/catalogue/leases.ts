@@ -48,6 +48,17 @@ export const leases: readonly Mutant[] = [
     search,
   },
   {
+    name: "a lease is taken from a holder that comes first",
+    source: "coordination, §3 and §4: strategies are decided in the state machine",
+    file: "packages/kv/src/machine/leases.ts",
+    find: "if (!grants.every((grant) => isBetter(rank, grant))) return;",
+    replace: "",
+    killedBy: machine(
+      "takes the lease from it where it says so; it is granted when the leader says that its time is over",
+    ),
+    search,
+  },
+  {
     name: "a cancel that comes before its acquire is forgotten",
     source: "coordination, §3: applied first, it stores the answer",
     file: "packages/kv/src/machine/leases.ts",

@@ -1,5 +1,5 @@
 /** `quorate lease ACTION`: looks at leases, holds one, ends one. */
-import type { Cluster, LeaseInfo, LeaseTenure } from "@quorate/client";
+import type { Cluster, LeaseCandidate, LeaseInfo, LeaseTenure } from "@quorate/client";
 import type { GivenOptions } from "../arguments.ts";
 import { connectionOptions, withCluster } from "../commands/clusterConnection.ts";
 import { CommandFailure, exitCodes } from "../exitCodes.ts";
@@ -82,9 +82,14 @@ function nobodyHolds(name: string): CommandFailure {
 async function show(cluster: Cluster, name: string, options: GivenOptions): Promise<number> {
   const info = await cluster.lease.get(name);
   const history = await cluster.lease.history(name);
-  const lines =
-    history.length === 0 ? leaseLines([info]) : [...leaseLines([info]), "", ...historyLines(history)];
-  process.stdout.write(options.json ? `${JSON.stringify({ ...info, history })}\n` : `${lines.join("\n")}\n`);
+  const candidates = await cluster.lease.candidates(name);
+  const lines = [
+    ...leaseLines([info]),
+    ...(candidates.length < 2 ? [] : ["", ...candidateLines(candidates)]),
+    ...(history.length === 0 ? [] : ["", ...historyLines(history)]),
+  ];
+  const facts = { ...info, candidates, history };
+  process.stdout.write(options.json ? `${JSON.stringify(facts)}\n` : `${lines.join("\n")}\n`);
   return exitCodes.done;
 }
 
@@ -94,6 +99,19 @@ async function list(cluster: Cluster, prefix: string, options: GivenOptions): Pr
   if (options.json) for (const info of found) process.stdout.write(`${JSON.stringify(info)}\n`);
   else process.stdout.write(`${leaseLines(found).join("\n")}\n`);
   return exitCodes.done;
+}
+
+/** In the order in which they would be granted it. */
+export function candidateLines(candidates: readonly LeaseCandidate[]): readonly string[] {
+  const rows = candidates.map(({ holder, state, priority, version, zone, session }) => [
+    holder === "" ? "-" : holder,
+    state,
+    String(priority),
+    version === "" ? "-" : version,
+    zone === "" ? "-" : zone,
+    String(session),
+  ]);
+  return textTable(["CANDIDATE", "STATE", "PRIORITY", "VERSION", "ZONE", "SESSION"], rows);
 }
 
 /** The oldest first. */

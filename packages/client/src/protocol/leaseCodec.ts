@@ -1,7 +1,24 @@
 /** Leases as they are read, as positional arrays, checked field by field (requestCodec.ts). */
 import type { Format } from "./commands.ts";
-import type { GrantEnd, LeaseEnding, LeaseReport, LeaseSet, PastGrant, SessionLease, SessionReport } from "./leases.ts";
-import { maxAcquisitionsOfSession, maxHolderBytes, maxLeaseDataBytes, maxLeaseNameBytes } from "./limits.ts";
+import type {
+  CandidateReport,
+  GrantEnd,
+  LeaseEnding,
+  LeaseReport,
+  LeaseSet,
+  PastGrant,
+  SessionLease,
+  SessionReport,
+} from "./leases.ts";
+import {
+  maxAcquisitionsOfSession,
+  maxCandidateWordBytes,
+  maxHolderBytes,
+  maxLeaseDataBytes,
+  maxLeaseNameBytes,
+  maxPreference,
+  maxPriority,
+} from "./limits.ts";
 import {
   copyOf,
   everyItem,
@@ -15,7 +32,6 @@ import {
 
 /** By their numbers on the wire: only ever add at the end. */
 const states: readonly LeaseReport["state"][] = ["free", "granted", "held", "ending", "delayed"];
-const endings: readonly LeaseEnding[] = ["none", "revoked"];
 /** In snapshots, too. */
 export const grantEnds: readonly GrantEnd[] = [
   "released",
@@ -25,7 +41,10 @@ export const grantEnds: readonly GrantEnd[] = [
   "revoked",
   "forced",
   "unclaimed",
+  "preempted",
 ];
+const endings: readonly LeaseEnding[] = ["none", "revoked", "preempted"];
+const standings: readonly CandidateReport["state"][] = ["waiting", "granted", "held", "ending"];
 const formats: readonly Format[] = ["bytes", "text", "json"];
 
 export function reportToWire(report: LeaseReport): unknown[] {
@@ -69,6 +88,23 @@ export function pastGrantFromWire(value: unknown): PastGrant | undefined {
   return isInteger(toRevision, term) && end !== undefined
     ? { term, session, holder, toRevision, end }
     : undefined;
+}
+
+export function candidateToWire(report: CandidateReport): unknown[] {
+  const { session, holder, priority, state, preference, version, zone } = report;
+  return [session, holder, priority, standings.indexOf(state), preference, version, zone];
+}
+
+export function candidateFromWire(value: unknown): CandidateReport | undefined {
+  if (!isTuple(value, 7)) return undefined;
+  const [session, holder, priority, , preference, version, zone] = value;
+  const state = wordAt(standings, value[3]);
+  if (!isInteger(session, 1) || !isByteText(holder, maxHolderBytes) || state === undefined) return undefined;
+  if (!isInteger(priority, -maxPriority, maxPriority) || !isInteger(preference, 0, maxPreference))
+    return undefined;
+  if (!isByteText(version, maxCandidateWordBytes) || !isByteText(zone, maxCandidateWordBytes))
+    return undefined;
+  return { session, holder, priority, state, preference, version, zone };
 }
 
 export function sessionReportToWire(report: SessionReport): unknown[] {

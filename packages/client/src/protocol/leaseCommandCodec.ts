@@ -4,16 +4,26 @@
  */
 import type { ByteReader, ByteSink } from "./byteStreams.ts";
 import type { Format } from "./commands.ts";
-import type { DueKind, LeaderCommand, LeaseAt, LeaseCommand, LeaseDue, SessionAt } from "./leaseCommands.ts";
+import type {
+  Candidacy,
+  DueKind,
+  LeaderCommand,
+  LeaseAt,
+  LeaseCommand,
+  LeaseDue,
+  SessionAt,
+} from "./leaseCommands.ts";
 import {
   isByteString,
   maxBatchedItems,
   maxBreakAfterMs,
+  maxCandidateWordBytes,
   maxHolderBytes,
   maxLeaseDataBytes,
   maxLeaseNameBytes,
   maxLockDelayMs,
   maxNamesAtOnce,
+  maxPreference,
   maxPriority,
 } from "./limits.ts";
 import { unreachable } from "./unreachable.ts";
@@ -26,6 +36,8 @@ const formats: readonly Format[] = ["bytes", "text", "json"];
 
 const waits = 1;
 const asksHandover = 2;
+const preempts = 4;
+const hasCandidacy = 8;
 
 export function writeLeaseCommand(sink: ByteSink, command: Coded): void {
   switch (command.kind) {
@@ -180,7 +192,13 @@ export function leaseAtProblem({ name, term }: LeaseAt): string | undefined {
 type Acquire = Extract<LeaseCommand, { kind: "acquireLease" }>;
 
 function writeAcquire(sink: ByteSink, command: Acquire): void {
-  sink.byte((command.wait ? waits : 0) + (command.asksHandover ? asksHandover : 0));
+  const { candidate } = command;
+  sink.byte(
+    (command.wait ? waits : 0) +
+      (command.asksHandover ? asksHandover : 0) +
+      (command.preempts ? preempts : 0) +
+      (candidate === undefined ? 0 : hasCandidacy),
+  );
   writeEach(sink, command.names, (name) => sink.byteString(name));
   // Zigzag: small numbers of either sign are short.
   sink.varint(command.priority >= 0 ? 2 * command.priority : -2 * command.priority - 1);
@@ -188,13 +206,17 @@ function writeAcquire(sink: ByteSink, command: Acquire): void {
   sink.byte(formats.indexOf(command.format));
   sink.run(command.data);
   sink.varint(command.lockDelayMs);
+  if (candidate === undefined) return;
+  sink.varint(candidate.preference);
+  sink.byteString(candidate.version);
+  sink.byteString(candidate.zone);
 }
 
 function readAcquire(reader: ByteReader): Acquire {
-  const flags = readFlags(reader, waits | asksHandover);
+  const flags = readFlags(reader, waits | asksHandover | preempts | hasCandidacy);
   const names = readEach(reader, "names", maxNamesAtOnce, () => reader.byteString("name", maxLeaseNameBytes));
   const zigzag = reader.varint("priority");
-  return {
+  const acquire: Acquire = {
     kind: "acquireLease",
     names,
     wait: (flags & waits) !== 0,
@@ -204,11 +226,29 @@ function readAcquire(reader: ByteReader): Acquire {
     format: readWord(reader, formats, "format") ?? "bytes",
     data: reader.run("data", maxLeaseDataBytes),
     lockDelayMs: reader.varint("lock delay"),
+    ...((flags & preempts) === 0 ? {} : { preempts: true }),
+  };
+  return (flags & hasCandidacy) === 0 ? acquire : { ...acquire, candidate: readCandidacy(reader) };
+}
+
+function readCandidacy(reader: ByteReader): Candidacy {
+  return {
+    preference: reader.varint("preference"),
+    version: reader.byteString("version", maxCandidateWordBytes),
+    zone: reader.byteString("zone", maxCandidateWordBytes),
   };
 }
 
+function candidacyProblem({ preference, version, zone }: Candidacy): string | undefined {
+  if (preference === 0 && version === "" && zone === "") return "its candidacy says nothing";
+  if (![version, zone].every((word) => word.length <= maxCandidateWordBytes && isByteString(word))) {
+    return `its version or its zone is not at most ${maxCandidateWordBytes} bytes`;
+  }
+  return rangeProblem("preference", preference, 0, maxPreference);
+}
+
 function acquireProblem(command: Acquire): string | undefined {
-  const { names, holder, data, priority, lockDelayMs } = command;
+  const { names, holder, data, priority, lockDelayMs, candidate } = command;
   if (names.length < 1 || names.length > maxNamesAtOnce) return `it names not 1 to ${maxNamesAtOnce} leases`;
   if (new Set(names).size < names.length) return "it names a lease twice";
   if (holder.length > maxHolderBytes || !isByteString(holder)) {
@@ -218,7 +258,8 @@ function acquireProblem(command: Acquire): string | undefined {
   return (
     firstProblem(names, nameProblem) ??
     rangeProblem("priority", priority, -maxPriority, maxPriority) ??
-    rangeProblem("lock delay", lockDelayMs, 0, maxLockDelayMs)
+    rangeProblem("lock delay", lockDelayMs, 0, maxLockDelayMs) ??
+    (candidate === undefined ? undefined : candidacyProblem(candidate))
   );
 }
 

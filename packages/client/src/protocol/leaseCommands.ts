@@ -11,6 +11,17 @@ export interface LeaseAt {
   readonly term: number;
 }
 
+/** What a candidate for a lease says of itself. */
+export interface Candidacy {
+  /** Compared before the priority; higher ones come first. From 0. */
+  readonly preference: number;
+  /** For people, UTF-8; empty where it has none. */
+  readonly version: ByteString;
+  readonly zone: ByteString;
+}
+
+export const plainCandidacy: Candidacy = { preference: 0, version: "", zone: "" };
+
 /** A session, and how many of its renewals were logged when that was written: a later one makes it out of date. */
 export interface SessionAt {
   readonly session: number;
@@ -48,10 +59,14 @@ export type LeaseCommand =
       readonly names: readonly ByteString[];
       /** Takes a place in the queue where it cannot be granted now. */
       readonly wait: boolean;
-      /** Higher ones come first; within one, first come, first served. */
+      /** Higher ones come first, within one preference; within one priority, first come, first served. */
       readonly priority: number;
-      /** A holder of a lower priority is asked to hand over. */
+      /** A holder that comes after it is asked to hand over. */
       readonly asksHandover: boolean;
+      /** A holder that comes after it is told that it loses the lease. */
+      readonly preempts?: true;
+      /** Left out where it is `plainCandidacy`. */
+      readonly candidate?: Candidacy;
       /** Who it is, for people. UTF-8. */
       readonly holder: ByteString;
       readonly data: Uint8Array;

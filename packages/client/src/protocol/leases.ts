@@ -1,8 +1,9 @@
 /** Leases as they are read: by anyone, by name, and by the session that holds or waits. */
 import type { ByteString, Format } from "./commands.ts";
+import type { Candidacy } from "./leaseCommands.ts";
 
 /** Why a grant is about to end though its holder did not release it; `none`: it is not. */
-export type LeaseEnding = "none" | "revoked";
+export type LeaseEnding = "none" | "revoked" | "preempted";
 
 /** One name, as the store sees it. */
 export interface LeaseReport {
@@ -43,8 +44,10 @@ export type GrantEnd =
   | "revoked"
   /** A break ended it at once: with `force`, or before it was claimed. */
   | "forced"
-  /** It was granted to a waiter that did not claim it in time. */
-  | "unclaimed";
+  /** It was granted to a waiter that did not claim it in time, or before one came that comes first. */
+  | "unclaimed"
+  /** One that comes before its holder took it, and it ended when that could not believe in it any more. */
+  | "preempted";
 
 /** A grant that is over. */
 export interface PastGrant {
@@ -55,6 +58,15 @@ export interface PastGrant {
   /** The store's when it ended. */
   readonly toRevision: number;
   readonly end: GrantEnd;
+}
+
+/** One who holds a lease, or waits for it. */
+export interface CandidateReport extends Candidacy {
+  readonly session: number;
+  readonly holder: ByteString;
+  readonly priority: number;
+  /** `granted`: and does not know it yet. */
+  readonly state: "waiting" | "granted" | "held" | "ending";
 }
 
 /** One session, as the store sees it. */

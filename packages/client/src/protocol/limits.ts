@@ -75,6 +75,9 @@ export const maxLeaseDataBytes = 65_536;
 export const maxLockDelayMs = 3_600_000;
 /** How long a break may let its holder go on. */
 export const maxBreakAfterMs = 86_400_000;
+/** Of a candidate's version, and of its zone. */
+export const maxCandidateWordBytes = 64;
+export const maxPreference = 1_023;
 /** In absolute value. */
 export const maxPriority = 2_147_483_647;
 /** Sessions, or leases, in one command of the leader's. */

@@ -61,6 +61,7 @@ const bodyKinds = [
   "leaseHistory",
   "renewAll",
   "listSessions",
+  "listCandidates",
 ] as const;
 const consistencies: readonly Consistency[] = ["linearizable", "local"];
 
@@ -118,6 +119,8 @@ export function requestToWire(request: Request): unknown[] {
       const { range, limit, consistency } = body;
       return [id, timeoutMs, kind, range.from, range.to, limit, consistencies.indexOf(consistency)];
     }
+    case "listCandidates":
+      return [id, timeoutMs, kind, body.name, body.limit, consistencies.indexOf(body.consistency)];
     case "listSessions":
       return [id, timeoutMs, kind, body.from, body.limit, consistencies.indexOf(body.consistency)];
     case "watch":
@@ -229,6 +232,11 @@ function leaseRequestFromWire(
       if (!isTuple(fields, 7) || !isRangeBound(first) || !isRangeBound(second)) return undefined;
       if (!isInteger(limit, 1, maxListLimit) || consistency === undefined) return undefined;
       return { kind, range: { from: first, to: second }, limit, consistency };
+    }
+    case "listCandidates": {
+      const consistency = wordAt(consistencies, fields[5]);
+      if (!isTuple(fields, 6) || !isLeaseName(first) || !isInteger(second, 1, maxListLimit)) return undefined;
+      return consistency === undefined ? undefined : { kind, name: first, limit: second, consistency };
     }
     case "listSessions": {
       const consistency = wordAt(consistencies, fields[5]);

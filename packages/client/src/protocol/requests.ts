@@ -2,7 +2,7 @@
  * What a client asks and what a server answers. Sent as positional arrays (requestCodec.ts), many in one frame.
  */
 import type { ByteString, CommandResult, Format } from "./commands.ts";
-import type { LeaseReport, LeaseSet, PastGrant, SessionReport } from "./leases.ts";
+import type { CandidateReport, LeaseReport, LeaseSet, PastGrant, SessionReport } from "./leases.ts";
 import type { WatchedChange, WatchRequest } from "./watches.ts";
 
 export type Consistency = "linearizable" | "local";
@@ -99,6 +99,13 @@ export type LeaseRequest =
   | {
       readonly kind: "listLeases";
       readonly range: KeyRange;
+      readonly limit: number;
+      readonly consistency: Consistency;
+    }
+  /** Of one name: who holds it, then who waits, in the order in which they would be granted it. */
+  | {
+      readonly kind: "listCandidates";
+      readonly name: ByteString;
       readonly limit: number;
       readonly consistency: Consistency;
     }
@@ -240,6 +247,12 @@ export type ResponseBody =
   | {
       readonly kind: "leases";
       readonly leases: readonly LeaseReport[];
+      readonly more: boolean;
+      readonly revision: number;
+    }
+  | {
+      readonly kind: "candidates";
+      readonly candidates: readonly CandidateReport[];
       readonly more: boolean;
       readonly revision: number;
     }

@@ -5,6 +5,8 @@
  * are cut by the sender, so that a long complaint never makes a whole frame unreadable.
  */
 import {
+  candidateFromWire,
+  candidateToWire,
   leaseSetFromWire,
   leaseSetToWire,
   pastGrantFromWire,
@@ -57,6 +59,7 @@ const bodyKinds = [
   "leaseHistory",
   "renewedAll",
   "sessions",
+  "candidates",
 ] as const;
 const outcomes: readonly Failure["outcome"][] = ["none", "unknown"];
 const standings: readonly ReportedStatus["standing"][] = ["unborn", "lost", "born", "closed"];
@@ -105,6 +108,8 @@ export function responseToWire(response: Response): unknown[] {
       return [id, kind, reportToWire(body.lease), body.past.map(pastGrantToWire), body.revision];
     case "leases":
       return [id, kind, body.leases.map(reportToWire), body.more, body.revision];
+    case "candidates":
+      return [id, kind, body.candidates.map(candidateToWire), body.more, body.revision];
     case "sessions":
       return [id, kind, body.sessions.map(sessionReportToWire), body.more, body.revision];
     default:
@@ -164,6 +169,7 @@ function bodyFromWire(
     case "leaseHistory":
     case "leases":
     case "sessions":
+    case "candidates":
       return leaseResponseFromWire(kind, fields);
     case "snapshotTaken":
     case "snapshotPart":
@@ -174,7 +180,7 @@ function bodyFromWire(
 }
 
 function leaseResponseFromWire(
-  kind: "sessionState" | "renewedAll" | "lease" | "leaseHistory" | "leases" | "sessions",
+  kind: "sessionState" | "renewedAll" | "lease" | "leaseHistory" | "leases" | "sessions" | "candidates",
   fields: readonly unknown[],
 ): ResponseBody | undefined {
   const [, , first, second, third] = fields;
@@ -206,6 +212,12 @@ function leaseResponseFromWire(
       if (!isTuple(fields, 5) || leases === undefined || !isBoolean(second) || !isInteger(third, 0))
         return undefined;
       return { kind, leases, more: second, revision: third };
+    }
+    case "candidates": {
+      const candidates = everyItem(first, maxListLimit, candidateFromWire);
+      if (!isTuple(fields, 5) || candidates === undefined || !isBoolean(second) || !isInteger(third, 0))
+        return undefined;
+      return { kind, candidates, more: second, revision: third };
     }
     case "sessions": {
       const sessions = everyItem(first, maxListLimit, sessionReportFromWire);

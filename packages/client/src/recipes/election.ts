@@ -4,7 +4,7 @@
  */
 import { QuorateError } from "@quorate/raft";
 import type { Cluster, RequestOptions, Value } from "../cluster.ts";
-import type { Lease, LeaseInfo } from "../leaseApi.ts";
+import type { Lease, LeaseCandidate, LeaseInfo } from "../leaseApi.ts";
 import { type ElectionOptions, electionLease } from "./electionOptions.ts";
 import { type Work, type WorkOptions, type WorkPorts, workUnder } from "./workUnderLease.ts";
 
@@ -34,6 +34,8 @@ export interface Election {
   lead<Result>(work: Work<Result>, options?: LeadOptions): Promise<Result>;
   /** Waits until this candidate leads. Hold the lease with `await using`; `release` resigns. */
   campaign(options?: RequestOptions): Promise<Lease>;
+  /** Who leads, then who stands, in the order in which they would lead. */
+  candidates(options?: RequestOptions): Promise<readonly LeaseCandidate[]>;
   /** Undefined where nobody leads. */
   leader(options?: RequestOptions): Promise<Leader | undefined>;
   /** Who leads now, and each change that is seen. Ends with `signal`. */
@@ -63,6 +65,7 @@ export function createElection(cluster: ElectionCluster, name: string, options: 
     },
     campaign,
     lead: (work, leadOptions = {}) => lead(cluster, election, work, leadOptions),
+    candidates: (request) => cluster.lease.candidates(name, request),
     leader: async (request) => leaderIn(await cluster.lease.get(name, request)),
     observe: (observeOptions) => observe(cluster, name, observeOptions?.signal),
     async proclaim(data, request) {

@@ -16,15 +16,29 @@ export interface ElectionOptions {
   readonly data?: Value;
   /**
    * Who comes next: who came first (`fifo`, the default), who has the highest `priority`, or who has the oldest
-   * `version`. In the last two, a leader that is not the best candidate is asked to hand over (`lease.handoverSignal`).
+   * `version`. In the last two, and with `preferredZones`, a leader that is not the best candidate is asked to hand
+   * over (`lease.handoverSignal`).
    */
   readonly strategy?: "fifo" | "priority" | "oldest-version";
   /** For the strategy `priority`: an integer; higher ones lead. */
   readonly priority?: number;
   /** For the strategy `oldest-version`: `major.minor.patch`, at most 1023.1023.2047. */
   readonly version?: string;
+  /** Where this candidate runs: text of at most 64 bytes. */
+  readonly zone?: string;
+  /**
+   * Where the leader is to run, the best zone first, the same list for all candidates: whoever is in an earlier one
+   * comes first, and within one the strategy decides. Default: zones make no difference.
+   */
+  readonly preferredZones?: readonly string[];
+  /**
+   * A leader that is not the best candidate is not only asked: it loses the role within `leaseDurationMs`, with the
+   * reason `preempted`. Default false.
+   */
+  readonly preempt?: boolean;
 }
 
+const maxZones = 1_000;
 /** client-go's: renewals are spread by as much. */
 const jitterFactor = 1.2;
 
@@ -46,18 +60,38 @@ export function electionLease(options: ElectionOptions): LeaseOptions {
       `renewDeadlineMs (${renewDeadlineMs}) must be greater than ${jitterFactor} × retryPeriodMs (${retryPeriodMs})`,
     );
   }
-  const { candidate, data } = options;
+  const { candidate, data, zone, preempt = false } = options;
+  const rank = { ...rankOf(options), ...zoneRankOf(options) };
+  if (preempt && rank.asksHandover !== true) {
+    throw invalid(
+      'To preempt needs a strategy other than "fifo", or preferredZones: otherwise nobody is better',
+    );
+  }
   return {
     ttlMs: leaseDurationMs,
     renewDeadlineMs,
     renewEveryMs: retryPeriodMs,
-    ...rankOf(options),
+    ...rank,
+    ...(preempt ? { preempts: true } : {}),
+    ...(zone === undefined ? {} : { zone }),
     ...(candidate === undefined ? {} : { holder: candidate }),
     ...(data === undefined ? {} : { data }),
   };
 }
 
-function rankOf(options: ElectionOptions): Pick<LeaseOptions, "priority" | "asksHandover"> {
+type Rank = Pick<LeaseOptions, "preference" | "priority" | "asksHandover" | "version">;
+
+function zoneRankOf({ zone, preferredZones }: ElectionOptions): Rank {
+  if (preferredZones === undefined) return {};
+  if (zone === undefined) throw invalid("preferredZones needs to know the zone of this candidate");
+  if (new Set(preferredZones).size < preferredZones.length || preferredZones.length > maxZones) {
+    throw invalid(`preferredZones has to list at most ${maxZones} zones, each once`);
+  }
+  const at = preferredZones.indexOf(zone);
+  return { preference: at < 0 ? 0 : preferredZones.length - at, asksHandover: true };
+}
+
+function rankOf(options: ElectionOptions): Rank {
   const { strategy = "fifo", priority, version } = options;
   switch (strategy) {
     case "fifo":
@@ -66,7 +100,11 @@ function rankOf(options: ElectionOptions): Pick<LeaseOptions, "priority" | "asks
     case "priority":
       return { priority: priority ?? 0, asksHandover: true };
     case "oldest-version":
-      return { priority: -versionNumber(version), asksHandover: true };
+      return {
+        priority: -versionNumber(version),
+        asksHandover: true,
+        ...(version === undefined ? {} : { version }),
+      };
     default:
       throw invalid(`The strategy is ${String(strategy)}; it is "fifo", "priority" or "oldest-version"`);
   }

@@ -93,6 +93,9 @@ function addAcquisition(digest: Digest, acquisition: Acquisition): void {
   addText(digest, acquisition.holder);
   addBytes(digest, acquisition.data);
   for (const word of [acquisition.format, acquisition.ending]) addText(digest, word);
+  const { preference, version, zone } = acquisition.candidate;
+  addNumber(digest, preference);
+  for (const word of [version, zone]) addText(digest, word);
   for (const flag of [acquisition.claimed, acquisition.handover]) addNumber(digest, flag ? 1 : 0);
 }
 

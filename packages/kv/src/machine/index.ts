@@ -6,7 +6,15 @@ export { writeContent } from "./content/writeContent.ts";
 export { hashState } from "./hashState.ts";
 export { type History, type PairChange, type RevisionRecord, recordsAfter } from "./history.ts";
 export { jumpRevision } from "./jumpRevision.ts";
-export { getLease, holdsLease, leaseSetOf, listLeases, pastGrantsOf, termInForce } from "./leaseReads.ts";
+export {
+  getLease,
+  holdsLease,
+  leaseSetOf,
+  listCandidates,
+  listLeases,
+  pastGrantsOf,
+  termInForce,
+} from "./leaseReads.ts";
 export type { Acquisition, LeaseState } from "./leaseState.ts";
 export { comparableDigest } from "./pairsDigest.ts";
 export {

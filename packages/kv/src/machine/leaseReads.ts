@@ -1,6 +1,7 @@
 /** What can be read of leases. Nothing here changes the state. */
 import type {
   ByteString,
+  CandidateReport,
   KeyRange,
   LeaseAt,
   LeaseReport,
@@ -50,6 +51,31 @@ export function listLeases(
   return { leases, more: false };
 }
 
+/** Who holds it, then who waits for it, in the order in which they would be granted it. */
+export function listCandidates(
+  state: StoreState,
+  name: ByteString,
+  limit: number,
+): { readonly candidates: readonly CandidateReport[]; readonly more: boolean } {
+  const { grant, queue } = leaseOf(state, name);
+  const all = grant === undefined ? queue : [grant, ...queue];
+  return { candidates: all.slice(0, limit).map(candidateOf), more: all.length > limit };
+}
+
+function candidateOf(acquisition: Acquisition): CandidateReport {
+  const { session, holder, priority, candidate, term } = acquisition;
+  const state = term === 0 ? "waiting" : standingOf(acquisition);
+  return { session, holder, priority, state, ...candidate };
+}
+
+function standingOf({
+  claimed,
+  ending,
+}: Pick<Acquisition, "claimed" | "ending">): "granted" | "held" | "ending" {
+  if (!claimed) return "granted";
+  return ending === "none" ? "held" : "ending";
+}
+
 /** Undefined where the session is not alive. */
 export function leaseSetOf(state: StoreState, session: number): LeaseSet | undefined {
   const found = state.sessions.get(session);
@@ -81,6 +107,5 @@ function reportOf(lease: LeaseState): LeaseReport {
 
 function stateOf({ grant, delayMs }: LeaseState): LeaseReport["state"] {
   if (grant === undefined) return delayMs > 0 ? "delayed" : "free";
-  if (!grant.claimed) return "granted";
-  return grant.ending === "none" ? "held" : "ending";
+  return standingOf(grant);
 }

@@ -2,7 +2,7 @@
  * Leases as the state holds them. Nothing here is ever changed, only replaced, so that a view of the state costs
  * nothing.
  */
-import type { ByteString, Format, LeaseEnding, PastGrant } from "@quorate/client/protocol";
+import type { ByteString, Candidacy, Format, LeaseEnding, PastGrant } from "@quorate/client/protocol";
 
 /** One acquire of a session: a place in the queues of its names, or the grant of all of them. */
 export interface Acquisition {
@@ -11,6 +11,7 @@ export interface Acquisition {
   readonly sequence: number;
   readonly names: readonly ByteString[];
   readonly priority: number;
+  readonly candidate: Candidacy;
   /** The index of the acquire's entry: its identity, and first come, first served. */
   readonly ticket: number;
   readonly holder: ByteString;
@@ -27,6 +28,8 @@ export interface Acquisition {
   /** Somebody asked it to hand over. */
   readonly handover: boolean;
 }
+
+export type Rank = Pick<Acquisition, "priority" | "candidate">;
 
 export interface LeaseState {
   readonly name: ByteString;
@@ -45,9 +48,15 @@ export interface LeaseState {
   readonly past: readonly PastGrant[];
 }
 
-/** Whoever comes first in a queue: the higher priority, then the earlier one. The same order in all queues. */
+/** Whoever comes first in a queue: the better one, then the earlier one. The same order in all queues. */
 export function comesBefore(a: Acquisition, b: Acquisition): boolean {
-  return a.priority === b.priority ? a.ticket < b.ticket : a.priority > b.priority;
+  return isBetter(a, b) || (a.ticket < b.ticket && !isBetter(b, a));
+}
+
+/** By preference, then by priority. */
+export function isBetter(a: Rank, b: Rank): boolean {
+  const [preferred, other] = [a.candidate.preference, b.candidate.preference];
+  return preferred === other ? a.priority > b.priority : preferred > other;
 }
 
 export function isSame(a: Acquisition | undefined, b: Acquisition): boolean {

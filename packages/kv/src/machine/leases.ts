@@ -12,12 +12,13 @@ import {
   maxAcquisitionsOfSession,
   maxLeases,
   maxPlacesOfName,
+  plainCandidacy,
   sessionWindow,
 } from "@quorate/client/protocol";
 import type { Change } from "./change.ts";
 import { keepAnswer } from "./exactlyOnce.ts";
 import { drop, endDelay, enqueue, isFree, leaseOf, replaceGrant, settleQueues } from "./leaseQueues.ts";
-import type { Acquisition, LeaseState } from "./leaseState.ts";
+import { type Acquisition, isBetter, type LeaseState, type Rank } from "./leaseState.ts";
 import { sessionToChange } from "./sessionToChange.ts";
 import type { SessionState } from "./storeState.ts";
 
@@ -43,13 +44,14 @@ export function acquireLease(change: Change, command: Acquire): CommandResult {
     const at = leases.findIndex((lease) => !isFree(lease));
     if (at >= 0) return unavailable(at, leases[at] as LeaseState);
   }
-  const { names, priority, holder, data, format, lockDelayMs } = command;
+  const { names, priority, holder, data, format, lockDelayMs, candidate = plainCandidacy } = command;
   enqueue(change, {
     session: sender.id,
     sequence: sender.sequence,
     ticket: change.index,
     names,
     priority,
+    candidate,
     holder,
     data,
     format,
@@ -60,11 +62,13 @@ export function acquireLease(change: Change, command: Acquire): CommandResult {
     breakAfterMs: undefined,
     handover: false,
   });
+  const rank = { priority, candidate };
+  if (command.preempts === true) preempt(change, names, rank);
   settleQueues(change);
   const { term } = sender.session.acquisitions.get(sender.sequence) as Acquisition;
   if (term > 0) return { kind: "leaseGranted", term };
   if (command.asksHandover) {
-    for (const { grant } of leases) if (grant !== undefined && grant.priority < priority) ask(change, grant);
+    for (const grant of grantsOf(change, names)) if (isBetter(rank, grant)) ask(change, grant);
   }
   return { kind: "leaseQueued", ahead: ahead(change, command) };
 }
@@ -128,7 +132,7 @@ export function leaseDue(change: Change, { what, name, term }: LeaseDue): void {
   }
   if (grant === undefined || grant.term !== term) return;
   if (what === "passOn" && !grant.claimed) drop(change, grant, "unclaimed");
-  if (what === "finish" && grant.ending !== "none") drop(change, grant, "revoked");
+  if (what === "finish" && grant.ending !== "none") drop(change, grant, grant.ending);
   if (what === "revoke" && grant.breakAfterMs !== undefined && grant.ending === "none") {
     replaceGrant(change, { ...grant, ending: "revoked" });
   }
@@ -159,6 +163,23 @@ function ofHolder(change: Change, { name, term }: LeaseAt, run: (grant: Acquisit
 
 function ask(change: Change, grant: Acquisition): void {
   if (!grant.handover) replaceGrant(change, { ...grant, handover: true });
+}
+
+/** Those who hold some of the names, each once. */
+function grantsOf({ state }: Change, names: Acquire["names"]): ReadonlySet<Acquisition> {
+  const grants = names.map((name) => leaseOf(state, name).grant);
+  return new Set(grants.filter((grant) => grant !== undefined));
+}
+
+/** All who are in its way, or nobody: it would not be granted anything for it otherwise. */
+function preempt(change: Change, names: Acquire["names"], rank: Rank): void {
+  const grants = [...grantsOf(change, names)];
+  if (!grants.every((grant) => isBetter(rank, grant))) return;
+  for (const grant of grants) {
+    // As in a break: one that is not claimed is believed by nobody.
+    if (!grant.claimed) drop(change, grant, "unclaimed");
+    else if (grant.ending === "none") replaceGrant(change, { ...grant, ending: "preempted", handover: true });
+  }
 }
 
 function unavailable(at: number, { grant }: LeaseState): CommandResult {

@@ -10,7 +10,7 @@ import type { StoreState } from "./storeState.ts";
 
 /** Its holder did not give it back: whatever it was at is left as it was. */
 export function isUnclean(end: GrantEnd): boolean {
-  return end === "expired" || end === "revoked";
+  return end === "expired" || end === "revoked" || end === "preempted";
 }
 
 /** The past of the lease once this grant of it is over. */

@@ -1,7 +1,15 @@
 /** What a node answers to what is asked about leases, and about the leases of a session. */
 import { type LeaseRequest, type ResponseBody, unreachable } from "@quorate/client/protocol";
 import { type Cancel, type Clock, QuorateError } from "@quorate/raft";
-import { getLease, leaseSetOf, listLeases, pastGrantsOf, revision, listSessions } from "../machine/index.ts";
+import {
+  getLease,
+  leaseSetOf,
+  listCandidates,
+  listLeases,
+  listSessions,
+  pastGrantsOf,
+  revision,
+} from "../machine/index.ts";
 import type { LeaseWaits, WaitEnd } from "./leaseWaits.ts";
 import type { MachineHost } from "./machineHost.ts";
 import type { Verdict } from "./office.ts";
@@ -21,7 +29,7 @@ export interface LeaseRequestPorts {
 type Renew = Extract<LeaseRequest, { kind: "renew" }>;
 type RenewAll = Extract<LeaseRequest, { kind: "renewAll" }>;
 type AwaitSession = Extract<LeaseRequest, { kind: "awaitSession" }>;
-type Read = Exclude<LeaseRequest, { kind: "renew" | "awaitSession" | "awaitLease" }>;
+type Read = Exclude<LeaseRequest, { kind: "renew" | "renewAll" | "awaitSession" | "awaitLease" }>;
 type AwaitLease = Extract<LeaseRequest, { kind: "awaitLease" }>;
 
 export class LeaseRequests {
@@ -48,6 +56,7 @@ export class LeaseRequests {
       case "leaseHistory":
       case "listLeases":
       case "listSessions":
+      case "listCandidates":
         this.#read(body, respond);
         return undefined;
       default:
@@ -161,6 +170,13 @@ export class LeaseRequests {
     if (body.kind === "leaseHistory") {
       const [lease, past] = [getLease(store, body.name), pastGrantsOf(store, body.name)];
       return { kind: "leaseHistory", lease, past, revision: revision(store) };
+    }
+    if (body.kind === "listCandidates") {
+      return {
+        kind: "candidates",
+        ...listCandidates(store, body.name, body.limit),
+        revision: revision(store),
+      };
     }
     if (body.kind === "listSessions") {
       return { kind: "sessions", ...listSessions(store, body.from, body.limit), revision: revision(store) };

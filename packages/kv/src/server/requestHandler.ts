@@ -98,6 +98,7 @@ export class RequestHandler {
       case "leaseHistory":
       case "listLeases":
       case "listSessions":
+      case "listCandidates":
         return this.#leases.handle(body, timeoutMs, respond);
       default:
         this.#answer(body, respond);

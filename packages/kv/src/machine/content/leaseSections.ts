@@ -9,13 +9,16 @@
 import {
   type ByteReader,
   type ByteString,
+  type Candidacy,
   type Format,
   type LeaseEnding,
+  maxCandidateWordBytes,
   maxHolderBytes,
   maxKeyBytes,
   maxLeaseDataBytes,
   maxLeaseNameBytes,
   maxNamesAtOnce,
+  plainCandidacy,
 } from "@quorate/client/protocol";
 import { idleKey, isFree } from "../leaseQueues.ts";
 import { type Acquisition, comesBefore } from "../leaseState.ts";
@@ -27,11 +30,13 @@ import type { StateSection } from "./sections.ts";
 
 /** By their numbers in the content: only ever add at the end. */
 const formats: readonly Format[] = ["bytes", "text", "json"];
-const endings: readonly LeaseEnding[] = ["none", "revoked"];
+const endings: readonly LeaseEnding[] = ["none", "revoked", "preempted"];
 
 const isClaimed = 1;
 const isHandover = 2;
 const isBroken = 4;
+/** What it says of itself comes after the rest. */
+const isCandidate = 8;
 
 export const silencesSection: StateSection = {
   tag: 5,
@@ -176,7 +181,9 @@ function add(
 }
 
 function writeAcquisition(out: ContentWriter, acquisition: Acquisition): void {
-  const { session, sequence, ticket, priority, names, breakAfterMs } = acquisition;
+  const { session, sequence, ticket, priority, names, breakAfterMs, candidate } = acquisition;
+  const { preference, version, zone } = candidate;
+  const isPlain = preference === 0 && version === "" && zone === "";
   for (const number of [session, sequence, ticket, acquisition.lockDelayMs, acquisition.term])
     out.varint(number);
   out.value(priority);
@@ -189,9 +196,13 @@ function writeAcquisition(out: ContentWriter, acquisition: Acquisition): void {
   out.byte(
     (acquisition.claimed ? isClaimed : 0) +
       (acquisition.handover ? isHandover : 0) +
-      (breakAfterMs === undefined ? 0 : isBroken),
+      (breakAfterMs === undefined ? 0 : isBroken) +
+      (isPlain ? 0 : isCandidate),
   );
   out.varint(breakAfterMs ?? 0);
+  if (isPlain) return;
+  out.varint(preference);
+  for (const word of [version, zone]) out.byteString(word);
 }
 
 function readAcquisition(input: ByteReader): Acquisition {
@@ -215,12 +226,14 @@ function readAcquisition(input: ByteReader): Acquisition {
   if (format === undefined || ending === undefined) input.fail("a format or an ending is unknown");
   const flags = input.byte("flags");
   const afterMs = input.varint("break delay");
+  const candidate = (flags & isCandidate) === 0 ? plainCandidacy : readCandidacy(input);
   return {
     session,
     sequence,
     ticket,
     names,
     priority: typeof priority === "number" ? priority : 0,
+    candidate,
     holder,
     data,
     format: format ?? "bytes",
@@ -230,5 +243,13 @@ function readAcquisition(input: ByteReader): Acquisition {
     ending: ending ?? "none",
     breakAfterMs: (flags & isBroken) === 0 ? undefined : afterMs,
     handover: (flags & isHandover) !== 0,
+  };
+}
+
+function readCandidacy(input: ByteReader): Candidacy {
+  return {
+    preference: input.varint("preference"),
+    version: input.byteString("version", maxCandidateWordBytes),
+    zone: input.byteString("zone", maxCandidateWordBytes),
   };
 }
