@@ -137,6 +137,27 @@ describe("a break", () => {
   });
 });
 
+describe("a session that no silence ends", () => {
+  it("is ended by no expiry and marked by no silence, but by its own close, or a break by force of its last lease", () => {
+    const endless = new Party(log, Number.POSITIVE_INFINITY);
+    endless.acquire("x");
+    endless.acquire("y");
+    endless.run({ ...put("here", "1"), attached: true } as Command);
+    b.acquire("x");
+    expire(log, endless);
+    log.run({ kind: "markSilence", office: log.term, sessions: [{ session: endless.id, renewals: 0 }] });
+    expect(log.state.sessions.get(endless.id)).toMatchObject({ silentMs: 0 });
+    log.run({ kind: "breakLease", name: "x", afterMs: 0, force: false });
+    expect(getLease(log.state, "x")).toMatchObject({ state: "ending", session: endless.id });
+    log.run({ kind: "breakLease", name: "x", afterMs: 0, force: true });
+    expect(holderOf("x")).toBe(b.id);
+    expect(isAlive(log.state, endless.id)).toBe(true);
+    log.run({ kind: "breakLease", name: "y", afterMs: 0, force: true });
+    expect(isAlive(log.state, endless.id)).toBe(false);
+    expect(getPair(log.state, "here")).toBeUndefined();
+  });
+});
+
 describe("a lock delay", () => {
   it("keeps a lease from everybody after an unclean loss, until the leader says that it is over", () => {
     a.acquire("x", { lockDelayMs: 1_000 });

@@ -112,8 +112,8 @@ export class LeaseModel {
       }
       case "expireSessions":
         if (command.office === entry.term) {
-          const silent = command.sessions.filter(
-            ({ session, renewals }) => this.sessions.get(session)?.renewals === renewals,
+          const silent = command.sessions.filter(({ session, renewals }) =>
+            this.#isSilent(session, renewals),
           );
           this.#end(
             silent.map(({ session }) => session),
@@ -124,7 +124,7 @@ export class LeaseModel {
       case "markSilence":
         for (const { session, renewals } of command.office === entry.term ? command.sessions : []) {
           const found = this.sessions.get(session);
-          if (found === undefined || found.renewals !== renewals) continue;
+          if (found === undefined || !this.#isSilent(session, renewals)) continue;
           found.silentMs = Math.min(found.ttlMs, found.silentMs + Math.floor(found.ttlMs * 0.4));
         }
         return { kind: "nothing" };
@@ -251,14 +251,24 @@ export class LeaseModel {
       if (!this.delayed.delete(name)) return { kind: "leaseNotHeld", term: 0 };
       return { kind: "leaseDone", term: this.lastTerms.get(name) as number };
     }
-    if (force || !holder.claimed) this.#remove((bid) => bid === holder, "forced");
-    else if (holder.ending !== "") return { kind: "leaseDone", term: holder.term };
+    if (force || !holder.claimed) {
+      this.#remove((bid) => bid === holder, "forced");
+      const isIdle = !this.bids.some(({ session }) => session === holder.session);
+      if (force && isIdle && this.sessions.get(holder.session)?.ttlMs === Number.POSITIVE_INFINITY) {
+        this.#end([holder.session], "forced");
+      }
+    } else if (holder.ending !== "") return { kind: "leaseDone", term: holder.term };
     else if (afterMs === 0) holder.ending = "revoked";
     else {
       holder.breaking = true;
       holder.handover = true;
     }
     return { kind: "leaseDone", term: holder.term };
+  }
+
+  #isSilent(session: number, renewals: number): boolean {
+    const found = this.sessions.get(session);
+    return found?.renewals === renewals && found.ttlMs !== Number.POSITIVE_INFINITY;
   }
 
   #due(what: string, name: string, term: number): void {

@@ -17,9 +17,9 @@ export class Party {
   sequence = 0;
   readonly #log: Log;
 
-  constructor(log: Log) {
+  constructor(log: Log, ttlMs?: number) {
     this.#log = log;
-    this.id = log.openSession();
+    this.id = log.openSession(ttlMs);
   }
 
   run(command: Command, sequence: number = this.next()): CommandResult {

@@ -25,7 +25,7 @@ import type {
 } from "@quorate/client/protocol";
 import fc from "fast-check";
 import { leasesAsRead } from "./leaseArbitraries.ts";
-import { eager, sessionRequests, sessionResponses } from "./sessionArbitraries.ts";
+import { eager, sessionRequests, sessionResponses, timesToLive } from "./sessionArbitraries.ts";
 import { storeCommands, storeRequests, storeResponses, storeResults } from "./storeArbitraries.ts";
 
 const byteChar: fc.Arbitrary<string> = fc
@@ -135,7 +135,7 @@ export const commands: fc.Arbitrary<Command> = fc.oneof(
   ),
   fenced(fc.record({ kind: fc.constant("delete" as const), key: keys, condition: conditions })),
   leaseCommands,
-  fc.record({ kind: fc.constant("openSession" as const), ttlMs: fc.integer({ min: 1, max: 86_400_000 }) }),
+  fc.record({ kind: fc.constant("openSession" as const), ttlMs: timesToLive }),
   fc.record({ kind: fc.constant("closeSession" as const), session: counts }),
   fc.record({ kind: fc.constant("expireSession" as const), session: counts, term: counts }),
   storeCommands(basics),

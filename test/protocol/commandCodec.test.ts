@@ -26,6 +26,7 @@ function put(key: string, value: Uint8Array): Proposal {
 const numbers: readonly (readonly [Command, readonly number[]])[] = [
   [{ kind: "delete", key: "k", condition: { kind: "absent" } }, [1, 1, 0, 1, 1, 107]],
   [{ kind: "openSession", ttlMs: 1_200 }, [1, 2, 0, 0xb0, 0x09]],
+  [{ kind: "openSession", ttlMs: Number.POSITIVE_INFINITY }, [1, 2, 0, 0]],
   [{ kind: "closeSession", session: 5 }, [1, 3, 0, 5]],
   [{ kind: "expireSession", session: 5, term: 2 }, [1, 4, 0, 5, 2]],
   [
@@ -204,7 +205,11 @@ describe("an encoded proposal", () => {
     ["a lease named twice", [1, 11, 0, 0, 2, 1, 120, 1, 120, 0, 0, 0, 0, 0], "it names a lease twice"],
     ["too many names", [1, 11, 0, 0, 33], "it has more than 32 names"],
     ["an empty batch", [1, 9, 0, 0], "it has not 1 to 1024 items"],
-    ["a TTL of 0", [1, 2, 0, 0], "its time to live is not from 1 to 86400000 milliseconds"],
+    [
+      "a TTL above a day",
+      [1, 2, 0, 129, 184, 153, 41],
+      "its time to live is not from 1 to 86400000 milliseconds",
+    ],
   ])("of %s is refused with the reason", (_what, bytes, reason) => {
     expect(reasonFor(bytes)).toContain(reason);
   });

@@ -12,6 +12,11 @@ const spans = {
   consistency: fc.constantFrom("linearizable" as const, "local" as const),
 };
 
+export const timesToLive = fc.oneof(
+  fc.integer({ min: 1, max: 86_400_000 }),
+  fc.constant(Number.POSITIVE_INFINITY),
+);
+
 /** Acquires, some of which preempt, and some of which say something of themselves. */
 export function eager(acquires: fc.Arbitrary<Acquire>): fc.Arbitrary<Acquire> {
   return fc.tuple(acquires, fc.boolean(), fc.record(candidacy)).map(([acquire, preempts, candidate]) => ({
@@ -35,7 +40,7 @@ export function sessionRequests({ naturals }: Basics): fc.Arbitrary<RequestBody>
 export function sessionResponses({ naturals, counts }: Basics): fc.Arbitrary<ResponseBody> {
   const session = fc.record({
     session: counts,
-    ttlMs: counts,
+    ttlMs: timesToLive,
     silentMs: naturals,
     held: naturals,
     waiting: naturals,

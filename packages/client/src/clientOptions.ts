@@ -1,6 +1,6 @@
 /** What a client may be told, resolved once into a full, frozen object; what makes no sense is refused here. */
 import { QuorateError } from "@quorate/raft";
-import { defaultSessionTtlMs, isSessionTtl, maxRequestTimeoutMs, maxSessionTtlMs } from "./protocol/index.ts";
+import { defaultSessionTtlMs, isFiniteTtl, maxRequestTimeoutMs, maxSessionTtlMs } from "./protocol/index.ts";
 
 export interface ClientOptions {
   /** Where nodes listen, `ws://host:port` or `wss://host:port`. One that works is enough; more survive more. */
@@ -44,7 +44,7 @@ export function resolveClientOptions(options: ClientOptions): ResolvedClientOpti
       `requestTimeoutMs is ${requestTimeoutMs}; it has to be from 1 to ${maxRequestTimeoutMs} ms`,
     );
   }
-  if (!isSessionTtl(sessionTtlMs)) {
+  if (!isFiniteTtl(sessionTtlMs)) {
     throw invalid(`sessionTtlMs is ${sessionTtlMs}; it has to be an integer from 1 to ${maxSessionTtlMs} ms`);
   }
   const trimmed = [...new Set(endpoints.map((endpoint) => endpoint.replace(/\/$/, "")))];

@@ -89,6 +89,11 @@ export class ClientSession implements Renewable {
     return this.#set;
   }
 
+  /** No silence ends it. */
+  get isEndless(): boolean {
+    return this.options.ttlMs === Number.POSITIVE_INFINITY;
+  }
+
   /** For how long it certainly lives on, as a holder counts it; 0: it may be over. */
   get remainingMs(): number {
     const { clock } = this.#ports.router;
@@ -253,6 +258,12 @@ export class ClientSession implements Renewable {
     } finally {
       patience.dispose();
     }
+  }
+
+  /** As long as it takes, for nothing else ends a session without an end. Never rejects. */
+  async closeAtLast(): Promise<void> {
+    await this.insist({ kind: "closeSession", session: this.id });
+    this.end("released");
   }
 
   async withOwn<T>(timeoutMs: number, body: (patience: Patience) => Promise<T>): Promise<T> {

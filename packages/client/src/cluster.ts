@@ -210,6 +210,7 @@ export interface ClusterMembers {
 export interface SessionInfo {
   /** Its id, which is never used again. */
   readonly session: number;
+  /** Infinity: no silence ends it. */
   readonly ttlMs: number;
   /** For how long it was silent, as far as leaders have logged it; 0 where that is not long. */
   readonly silentMs: number;

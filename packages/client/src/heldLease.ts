@@ -242,14 +242,17 @@ export class HeldLease implements Lease, SessionMember {
   }
 
   ended(why: "expired" | "released"): void {
-    if (this.#loss === undefined) this.#finish(why === "released" ? "released" : "lost", why);
+    if (this.#loss !== undefined) return;
+    // A session that no silence ends was ended by a break.
+    const isBroken = why === "expired" && this.facts.allowanceMs === Number.POSITIVE_INFINITY;
+    this.#finish(why === "released" ? "released" : "lost", isBroken ? "revoked" : why);
   }
 
   /** An ending, and a wish for a handover, are never taken back. */
   #learn(lease: SessionLease): void {
     this.#isKnown = true;
     if (lease.ending !== "none") this.#ending = lease.ending;
-    if (lease.handover) this.#handover.abort();
+    if (lease.handover || lease.ending !== "none") this.#handover.abort();
   }
 
   /** Where it stands now; and the timer for when that will be otherwise. */
@@ -262,7 +265,9 @@ export class HeldLease implements Lease, SessionMember {
       this.#lose(this.#reasonAt(nowMs));
       return;
     }
-    const jeopardyMs = this.#deadlineMs - allowanceMs / 2;
+    // Without an end there is none to come near.
+    const jeopardyMs =
+      allowanceMs === Number.POSITIVE_INFINITY ? allowanceMs : this.#deadlineMs - allowanceMs / 2;
     const isInJeopardy = this.#ending !== "none" || nowMs >= jeopardyMs;
     const wasHeld = this.#status === "held";
     this.#status = isInJeopardy ? "jeopardy" : "held";
@@ -273,6 +278,7 @@ export class HeldLease implements Lease, SessionMember {
   /** One that is due earlier stays: it looks again then. */
   #wakeAt(dueMs: number): void {
     if (this.#cancelTimer !== undefined && this.#timerDueMs <= dueMs) return;
+    if (dueMs === Number.POSITIVE_INFINITY) return;
     this.#cancelTimer?.();
     this.#timerDueMs = dueMs;
     this.#cancelTimer = this.#clock.after(Math.max(1, dueMs - this.#clock.bootMs()), () => {

@@ -22,7 +22,8 @@ export interface LeaseCheck {
 export interface LeaseOptions extends RequestOptions {
   /**
    * How long after its last sign of life it may go to somebody else. Default: the cluster object's `sessionTtlMs`, and
-   * its session with it; another one opens a session for this lease alone.
+   * its session with it; another one opens a session for this lease alone. `Infinity`: never; only its holder ends it,
+   * or a break by force, also when its process is gone for good.
    */
   readonly ttlMs?: number;
   /** Who holds it, for people, at most 256 bytes. Default: empty. */
@@ -68,7 +69,7 @@ export interface Lease extends AsyncDisposable {
    * blocked sees it late: that is why there is `check`.
    */
   readonly signal: AbortSignal;
-  /** Aborts when somebody asked for it: finish, and release. */
+  /** Aborts when somebody asked for it, or it was broken: finish, and release. */
   readonly handoverSignal: AbortSignal;
   /** Throws `LeaseLostError` where it is not held any more. Call it before each effect. */
   check(): LeaseCheck;
@@ -150,7 +151,10 @@ export interface LeaseCandidate {
 export interface BreakOptions extends RequestOptions {
   /** How long its holder may go on, after it was asked. Default 0: it is told at its next renewal that it is over. */
   readonly afterMs?: number;
-  /** Grants it to the next one at once, though its holder may not know for a TTL: only fencing protects then. */
+  /**
+   * Grants it to the next one at once, though its holder may not know for a TTL: only fencing protects then. Without it
+   * a lease with a TTL of Infinity goes on until its holder, which is told, releases it.
+   */
   readonly force?: boolean;
 }
 

@@ -26,6 +26,7 @@ export function allowanceMs(
   clock: Pick<Clock, "bootLagMs">,
   renewDeadlineMs: number = Number.POSITIVE_INFINITY,
 ): number {
+  if (ttlMs === Number.POSITIVE_INFINITY) return ttlMs;
   const marginOfTtlMs = marginMs(ttlMs, clock);
   const allowance = ttlMs * (1 - clockDrift) - marginOfTtlMs;
   if (allowance >= ttlMs / 4) return Math.min(allowance, renewDeadlineMs);

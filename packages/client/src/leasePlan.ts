@@ -38,7 +38,10 @@ export function planOf(
   wait: boolean,
   sessionTtlMs: number,
 ): AcquirePlan {
-  const { ttlMs = sessionTtlMs, progressMs, renewEveryMs = ttlMs / 4, lockDelayMs = 0 } = options;
+  const { ttlMs = sessionTtlMs, progressMs, lockDelayMs = 0 } = options;
+  const isEndless = ttlMs === Number.POSITIVE_INFINITY;
+  const usualMs = (isEndless ? sessionTtlMs : ttlMs) / 4;
+  const { renewEveryMs = usualMs } = options;
   const shownNames = typeof given === "string" ? [given] : [...given];
   if (shownNames.length < 1 || shownNames.length > maxNamesAtOnce) {
     throw invalid(`An acquire names 1 to ${maxNamesAtOnce} leases, not ${shownNames.length}.`);
@@ -46,21 +49,26 @@ export function planOf(
   const names = shownNames.map(leaseName);
   if (new Set(names).size < names.length) throw invalid(`A lease is named twice: ${shownNames.join(", ")}.`);
   if (!isSessionTtl(ttlMs)) {
-    throw invalid(`ttlMs is ${ttlMs}; it has to be an integer from 1 to ${maxSessionTtlMs} ms.`);
+    throw invalid(`ttlMs is ${ttlMs}; it has to be an integer from 1 to ${maxSessionTtlMs} ms, or Infinity.`);
   }
   if (progressMs !== undefined) requireNumber("progressMs", progressMs, 1, maxSessionTtlMs);
   const isManual = renewEveryMs === Number.POSITIVE_INFINITY;
-  if (!isManual) requireNumber("renewEveryMs", renewEveryMs, 1, 0.9 * ttlMs);
+  if (isEndless && (isManual || progressMs !== undefined || options.renewDeadlineMs !== undefined)) {
+    throw invalid(
+      "With ttlMs Infinity no silence ends the lease: progressMs, renewDeadlineMs and renewals by hand contradict that.",
+    );
+  }
+  if (!isManual) requireNumber("renewEveryMs", renewEveryMs, 1, 0.9 * (isEndless ? maxSessionTtlMs : ttlMs));
   return {
     shownNames,
     names,
     command: commandOf(names, options, wait),
     ttlMs,
-    renewEveryMs: isManual ? ttlMs / 4 : renewEveryMs,
+    renewEveryMs: isManual ? usualMs : renewEveryMs,
     progressMs,
     isManual,
     ownsSession:
-      ttlMs !== sessionTtlMs || progressMs !== undefined || lockDelayMs > 0 || renewEveryMs !== ttlMs / 4,
+      ttlMs !== sessionTtlMs || progressMs !== undefined || lockDelayMs > 0 || renewEveryMs !== usualMs,
   };
 }
 

@@ -115,7 +115,9 @@ async function renew(ports: LeaseStorePorts, lease: HeldLease, options: RequestO
 async function release(ports: LeaseStorePorts, lease: HeldLease, options: RequestOptions): Promise<void> {
   const { session } = lease.facts;
   const released = ownsSession(ports, lease)
-    ? session.close()
+    ? session.isEndless
+      ? session.closeAtLast()
+      : session.close()
     : session.insist({ kind: "releaseLease", lease: leaseAt(lease) });
   await run(ports, options, async (patience) => {
     await within(released, patience);
@@ -129,8 +131,10 @@ function giveUp(ports: LeaseStorePorts, lease: HeldLease): void {
   const { session } = lease.facts;
   if (session.hasEnded) return;
   // A session of its own is left to expire: an unclean end, after which its lock delay runs.
-  if (ownsSession(ports, lease)) session.giveUp();
-  else void session.insist({ kind: "releaseLease", lease: leaseAt(lease) });
+  if (ownsSession(ports, lease)) {
+    if (session.isEndless) void session.closeAtLast();
+    else session.giveUp();
+  } else void session.insist({ kind: "releaseLease", lease: leaseAt(lease) });
 }
 
 function ownsSession({ sessions }: LeaseStorePorts, lease: HeldLease): boolean {

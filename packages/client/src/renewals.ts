@@ -36,6 +36,8 @@ export interface RenewalPorts {
 export const renewing: CallPolicy = { target: "leader", resend: "always", hasEffect: false };
 /** Renewals are gathered into so many instants of the time between two of a session. */
 const renewalSteps = 16;
+/** Of half a day, or of a time to live without an end, nobody waits for so long. */
+const longestMs = 60_000;
 
 export class Renewals {
   readonly #ports: RenewalPorts;
@@ -127,7 +129,7 @@ export class Renewals {
     const renewed = due.filter(({ options }) => options.mayRenew());
     for (const [ttlMs, some] of byTtl(renewed)) {
       for (let from = 0; from < some.length; from += maxRenewalsAtOnce) {
-        void this.#renew(some.slice(from, from + maxRenewalsAtOnce), ttlMs / 2);
+        void this.#renew(some.slice(from, from + maxRenewalsAtOnce), timeoutOf(ttlMs));
       }
     }
   }
@@ -175,6 +177,11 @@ export class Renewals {
       else session.renewed(sentMs, known[at] as LeaseSet);
     }
   }
+}
+
+/** How long a renewal is tried: after half of a time to live others have taken its place. */
+function timeoutOf(ttlMs: number): number {
+  return Math.min(ttlMs / 2, longestMs);
 }
 
 function byTtl(sessions: readonly Renewable[]): Map<number, Renewable[]> {

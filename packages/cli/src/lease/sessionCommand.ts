@@ -49,7 +49,7 @@ async function close(cluster: Cluster, session: number): Promise<number> {
 export function sessionLines(sessions: readonly SessionInfo[]): readonly string[] {
   const rows = sessions.map(({ session, ttlMs, silentMs, held, waiting, keys, holder }) => [
     String(session),
-    `${ttlMs / 1_000}s`,
+    ttlMs === Number.POSITIVE_INFINITY ? "none" : `${ttlMs / 1_000}s`,
     silentMs === 0 ? "-" : `${silentMs / 1_000}s`,
     String(held),
     String(waiting),

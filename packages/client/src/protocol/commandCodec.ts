@@ -15,7 +15,16 @@ import {
   writeLeaseAt,
   writeLeaseCommand,
 } from "./leaseCommandCodec.ts";
-import { isKey, isSessionTtl, maxIdChars, maxKeyBytes, maxSessionTtlMs, maxValueBytes } from "./limits.ts";
+import {
+  isKey,
+  isSessionTtl,
+  maxIdChars,
+  maxKeyBytes,
+  maxSessionTtlMs,
+  maxValueBytes,
+  ttlFromWire,
+  ttlToWire,
+} from "./limits.ts";
 import { type StoreLimits, storeLimitNames, storeLimitProblem } from "./storeLimits.ts";
 import { readTransaction, writeTransaction } from "./transactionCodec.ts";
 import { transactionProblem } from "./transactions.ts";
@@ -163,7 +172,7 @@ function writeCommand(sink: ByteSink, command: Command): void {
       sink.byteString(command.key);
       return;
     case "openSession":
-      sink.varint(command.ttlMs);
+      sink.varint(ttlToWire(command.ttlMs));
       return;
     case "closeSession":
       sink.varint(command.session);
@@ -209,7 +218,7 @@ function readCommand(reader: ByteReader, layout: Layout): Command {
       return { ...readDelete(reader), fence };
     }
     case "openSession":
-      return { kind: layout, ttlMs: reader.varint("time to live") };
+      return { kind: layout, ttlMs: ttlFromWire(reader.varint("time to live")) };
     case "closeSession":
       return { kind: layout, session: reader.varint("session") };
     case "expireSession":

@@ -37,7 +37,7 @@ export type Command =
       readonly condition: Condition;
       readonly fence?: LeaseAt;
     }
-  /** The session's id is the index of this command's entry. */
+  /** The session's id is the index of this command's entry. `ttlMs` is Infinity for one that no silence ends. */
   | { readonly kind: "openSession"; readonly ttlMs: number }
   | { readonly kind: "closeSession"; readonly session: number }
   /** As leaders of version 0.1 wrote it; `term` is the term it was proposed in. Now: `expireSessions`. */

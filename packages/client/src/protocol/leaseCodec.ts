@@ -18,6 +18,8 @@ import {
   maxLeaseNameBytes,
   maxPreference,
   maxPriority,
+  ttlFromWire,
+  ttlToWire,
 } from "./limits.ts";
 import {
   copyOf,
@@ -109,16 +111,16 @@ export function candidateFromWire(value: unknown): CandidateReport | undefined {
 
 export function sessionReportToWire(report: SessionReport): unknown[] {
   const { session, ttlMs, silentMs, held, waiting, keys, holder } = report;
-  return [session, ttlMs, silentMs, held, waiting, keys, holder];
+  return [session, ttlToWire(ttlMs), silentMs, held, waiting, keys, holder];
 }
 
 export function sessionReportFromWire(value: unknown): SessionReport | undefined {
   if (!isTuple(value, 7)) return undefined;
   const [session, ttlMs, silentMs, held, waiting, keys, holder] = value;
-  if (!isInteger(session, 1) || !isInteger(ttlMs, 1) || !isInteger(silentMs, 0)) return undefined;
+  if (!isInteger(session, 1) || !isInteger(ttlMs, 0) || !isInteger(silentMs, 0)) return undefined;
   if (!isInteger(held, 0) || !isInteger(waiting, 0) || !isInteger(keys, 0)) return undefined;
   if (!isByteText(holder, maxHolderBytes)) return undefined;
-  return { session, ttlMs, silentMs, held, waiting, keys, holder };
+  return { session, ttlMs: ttlFromWire(ttlMs), silentMs, held, waiting, keys, holder };
 }
 
 /** `null`: the asker has it already. */

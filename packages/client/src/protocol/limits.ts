@@ -108,6 +108,20 @@ export function isByteString(text: string): boolean {
   return !/[\u0100-\uffff]/.test(text);
 }
 
+/** Infinity: it does not end by itself. */
 export function isSessionTtl(ttlMs: number): boolean {
+  return isFiniteTtl(ttlMs) || ttlMs === Number.POSITIVE_INFINITY;
+}
+
+export function isFiniteTtl(ttlMs: number): boolean {
   return Number.isSafeInteger(ttlMs) && ttlMs >= 1 && ttlMs <= maxSessionTtlMs;
+}
+
+/** As a whole number, for bytes: 0 stands for a time to live without an end. */
+export function ttlToWire(ttlMs: number): number {
+  return ttlMs === Number.POSITIVE_INFINITY ? 0 : ttlMs;
+}
+
+export function ttlFromWire(number: number): number {
+  return number === 0 ? Number.POSITIVE_INFINITY : number;
 }

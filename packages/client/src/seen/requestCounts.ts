@@ -99,7 +99,9 @@ function kindOf(kind: RequestBody["kind"]): RequestKind | undefined {
     case "list":
     case "getLease":
     case "leaseHistory":
+    case "listCandidates":
     case "listLeases":
+    case "listSessions":
       return "read";
     case "keepAlive":
     case "renew":

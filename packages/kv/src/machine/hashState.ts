@@ -5,7 +5,13 @@
  * Two lanes of 32 bits, the first FNV-1a. It finds differences that faults make; it is no defence against someone who
  * makes two states collide on purpose.
  */
-import { type ByteString, resultToWire, type StoredPair, storeLimitNames } from "@quorate/client/protocol";
+import {
+  type ByteString,
+  resultToWire,
+  type StoredPair,
+  storeLimitNames,
+  ttlToWire,
+} from "@quorate/client/protocol";
 import { recordsAfter } from "./history.ts";
 import type { Acquisition, LeaseState } from "./leaseState.ts";
 import type { SessionState, StoreState } from "./storeState.ts";
@@ -59,7 +65,7 @@ function addHistory(digest: Digest, { history, pairs }: StoreState): void {
 
 function addSession(digest: Digest, session: SessionState): void {
   const { ttlMs, ackedBelow, renewals, silentMs, version } = session;
-  for (const number of [ttlMs, ackedBelow, renewals, silentMs, version]) addNumber(digest, number);
+  for (const number of [ttlToWire(ttlMs), ackedBelow, renewals, silentMs, version]) addNumber(digest, number);
   addNumber(digest, session.answers.size);
   for (const [sequence, answer] of byNumber(session.answers)) {
     addNumber(digest, sequence);

@@ -19,6 +19,7 @@ import type { Change } from "./change.ts";
 import { keepAnswer } from "./exactlyOnce.ts";
 import { drop, endDelay, enqueue, isFree, leaseOf, replaceGrant, settleQueues } from "./leaseQueues.ts";
 import { type Acquisition, isBetter, type LeaseState, type Rank } from "./leaseState.ts";
+import { endBroken } from "./sessions.ts";
 import { sessionToChange } from "./sessionToChange.ts";
 import type { SessionState } from "./storeState.ts";
 
@@ -108,8 +109,10 @@ export function breakLease(change: Change, { name, afterMs, force }: Break): Com
     return { kind: "leaseDone", term: lease.term };
   }
   // A grant that is not claimed is believed by nobody.
-  if (force || !grant.claimed) drop(change, grant, "forced");
-  else if (grant.ending === "none") {
+  if (force || !grant.claimed) {
+    drop(change, grant, "forced");
+    if (force) endBroken(change, grant.session);
+  } else if (grant.ending === "none") {
     if (afterMs === 0) replaceGrant(change, { ...grant, ending: "revoked" });
     else replaceGrant(change, { ...grant, breakAfterMs: afterMs, handover: true });
   }

@@ -95,8 +95,18 @@ export function renewSessions({ state }: Change, sessions: readonly number[]): v
   }
 }
 
+/** And silence means anything for it. */
 function isUpToDate(state: StoreState, { session, renewals }: SessionAt): boolean {
-  return state.sessions.get(session)?.renewals === renewals;
+  const found = state.sessions.get(session);
+  return found?.renewals === renewals && found.ttlMs < Number.POSITIVE_INFINITY;
+}
+
+/** A session that no silence ends, and that has lost its last lease by a break: else it would stay for ever. */
+export function endBroken(change: Change, session: number): void {
+  const found = change.state.sessions.get(session);
+  if (found?.ttlMs === Number.POSITIVE_INFINITY && found.acquisitions.size === 0) {
+    endSessions(change, [session], "forced");
+  }
 }
 
 /** Their stored answers go with them. */

@@ -2,7 +2,7 @@
  * The sessions, in the order of their ids: id, ttlMs, ackedBelow. And their answers, in a section of their own, so that
  * no item grows with a session: session, sequence, and the result as it stands on the wire.
  */
-import { resultFromWire, resultToWire } from "@quorate/client/protocol";
+import { resultFromWire, resultToWire, ttlFromWire, ttlToWire } from "@quorate/client/protocol";
 import { keepAnswer } from "../exactlyOnce.ts";
 import { createSession } from "../storeState.ts";
 import { readValue } from "./readValue.ts";
@@ -14,7 +14,7 @@ export const sessionsSection: StateSection = {
   *write(view, out) {
     for (const [id, { ttlMs, ackedBelow }] of view.sessions.entries()) {
       out.varint(id);
-      out.varint(ttlMs);
+      out.varint(ttlToWire(ttlMs));
       out.varint(ackedBelow);
       yield;
     }
@@ -23,7 +23,7 @@ export const sessionsSection: StateSection = {
     return {
       item(input) {
         const id = input.varint("session");
-        const ttlMs = input.varint("ttlMs");
+        const ttlMs = ttlFromWire(input.varint("ttlMs"));
         const ackedBelow = input.varint("ackedBelow");
         const isNew = state.sessions.set(id, { ...createSession(ttlMs, state.generation), ackedBelow });
         if (!isNew) input.fail(`it has session ${id} twice`);
