@@ -82,7 +82,7 @@ export class Caller {
       const connection = await this.#pick(target, patience, unanswered && policy.hasEffect);
       if (connection === undefined) throw this.ended(patience, unanswered && policy.hasEffect, policy.advice);
       if (tries > 0 && counter !== undefined) counter.retries += 1;
-      const sentMs = this.#router.recentBootMs();
+      const sentMs = this.#router.recentBoot.readMs();
       const attempt = await connection.request(body, patience);
       if (attempt.kind === "answered" && attempt.body.kind !== "failed") {
         return { body: attempt.body, earlierUnanswered: unanswered, sentMs };

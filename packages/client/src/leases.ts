@@ -127,7 +127,7 @@ export class LeaseAcquirer {
         allowanceMs: allowance,
         progressMs: plan.progressMs,
         isManual: plan.isManual,
-        recentBootMs: () => this.#ports.router.recentBootMs(),
+        recentBootMs: () => this.#ports.router.recentBoot.readMs(),
       });
       session.join(sequence, lease);
       const isOurs = granted.isClaimed || (await this.#claimed(session, plan, granted.term, patience));

@@ -12,6 +12,7 @@ import { EndpointBook } from "./endpointBook.ts";
 import { Finder, type Found } from "./finder.ts";
 import { Patience } from "./patience.ts";
 import type { ReportedStatus } from "./protocol/index.ts";
+import { RecentBoot } from "./recentBoot.ts";
 import { Standbys, standbyEndpoints } from "./standbys.ts";
 import { saidIn } from "./statusWords.ts";
 import { leads, nearest } from "./successor.ts";
@@ -51,6 +52,7 @@ const passingRefusals: ReadonlySet<string> = new Set(["BUSY", "CLOSING", "STARTI
 
 export class Router {
   readonly book: EndpointBook;
+  readonly recentBoot: RecentBoot;
   readonly #ports: RouterPorts;
   readonly #options: RouterOptions;
   readonly #open: Map<string, Connection> = new Map();
@@ -70,8 +72,6 @@ export class Router {
   #newestTerm = 0;
   /** The term whose leader was lost when another node was last taken for its successor. */
   #presumedAfter = 0;
-  #bootMs = 0;
-  #bootReadMs: number = Number.NEGATIVE_INFINITY;
   #isDoubting = false;
   #endDoubtPause: () => void = () => {};
 
@@ -79,6 +79,7 @@ export class Router {
     this.#ports = ports;
     this.#options = options;
     this.book = new EndpointBook(options.endpoints);
+    this.recentBoot = new RecentBoot(ports.clock);
     this.#leaderFinder = new Finder(ports.clock, ports.random, () => this.#searchLeader());
     this.#homeFinder = new Finder(ports.clock, ports.random, () => this.#searchHome());
     this.#standbys = new Standbys(ports, (endpoints) => this.#openAll(endpoints));
@@ -86,19 +87,6 @@ export class Router {
 
   get clock(): Clock {
     return this.#ports.clock;
-  }
-
-  /**
-   * `bootMs` as of the last millisecond at most, for times of sending and the like, where earlier is on the safe side:
-   * a reading costs system calls.
-   */
-  recentBootMs(): number {
-    const nowMs = this.clock.nowMs();
-    if (nowMs - this.#bootReadMs >= 1) {
-      this.#bootMs = this.clock.bootMs();
-      this.#bootReadMs = nowMs;
-    }
-    return this.#bootMs;
   }
 
   get random(): Random {
