@@ -37,7 +37,10 @@ describe("no two clients believe at once, and nobody is ended before its deadlin
   }
 
   it("by rules of the leader's clock that are still those of its source", () => {
-    const text = readFileSync(join(root, "packages/kv/src/server/sessionClock.ts"), "utf8");
+    const sources = ["sessionClock.ts", "office.ts"].map((name) =>
+      join(root, "packages/kv/src/server", name),
+    );
+    const text = sources.map((path) => readFileSync(path, "utf8")).join("\n");
     expect(mirrored.filter((lines) => text.split(lines).length !== 2)).toEqual([]);
   });
 });

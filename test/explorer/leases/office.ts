@@ -17,15 +17,21 @@ export const newAccount: Account = {
   expiring: false,
 };
 
-/** In packages/kv/src/server/sessionClock.ts, each once. */
+/** In sessionClock.ts and office.ts of packages/kv/src/server, each once. */
 export const mirrored: readonly string[] = [
-  'if (office !== this.#office || !point.asLeader || point.term !== office.term) end("notLeader");',
+  "return office === this.#office && point?.asLeader === true && point.term === office.term;",
+  'if (!this.#isConfirmedBy(office, point)) end("notLeader");',
   'else if (office.expiring.has(session)) end("notNow");',
   "} else if (found.silentMs > 0 || office.marking.has(session)) {",
   'office.hear(session, arrivedMs);\n      end("alive");',
   'if (this.#session(session) === undefined) return "ended";\n    office.hear(session, arrivedMs);',
   "if (await this.#isConfirmed(office)) {\n        office.begin(this.#ports.clock.bootMs(), this.#ports.store.sessions.entries());",
-  "if (office.expiring.has(session) || office.isAwaited(session)) continue;\n      if (office.expiryMs(session, ttlMs) <= nowMs) expired.push({ session, renewals });\n      else if (office.markMs(session, ttlMs) <= nowMs) silent.push({ session, renewals });",
+  "if (!this.#isConfirmedBy(office, point)) return undefined;",
+  "if (!office.confirms(session, found)) return true;\n        office.hear(session, arrivedMs);",
+  "return silentMs === 0 && !this.expiring.has(session) && !this.marking.has(session);",
+  'if (this.expiring.has(session) || this.isAwaited(session)) return undefined;\n    if (this.expiryMs(session, ttlMs) <= nowMs) return "expired";\n    return this.markMs(session, ttlMs) <= nowMs ? "silent" : undefined;',
+  "const lateness = office.latenessOf(session, state, nowMs);",
+  "return state?.renewals === renewals && office.latenessOf(session, state, nowMs) === lateness;",
   "for (const { session } of sessions) office.expiring.add(session);",
   'office.expiring.delete(session);\n      if (outcome === "applied") office.forget(session);',
   "for (const { session } of sessions) office.marking.add(session);",
