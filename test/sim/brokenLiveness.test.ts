@@ -56,8 +56,8 @@ const broken: readonly Broken[] = [
   {
     name: "equal logs lead to different states",
     file: "packages/sim/src/cluster/assembly.ts",
-    find: "digest: () => machine.serials.join() }",
-    replace: "digest: () => host.name + machine.serials.join() }",
+    find: "machine }, digest: machine.digest };",
+    replace: "machine }, digest: () => host.name + machine.digest() };",
     scene: (sim) => undisturbed(sim, "raft"),
     as: "L3 convergence",
   },
@@ -102,8 +102,8 @@ const broken: readonly Broken[] = [
   {
     name: "committed bytes still count as uncommitted",
     file: `${core}/commit.ts`,
-    find: "leading.uncommittedBytes -= entry.data.length;",
-    replace: "leading.uncommittedBytes -= entry.data.length - 1;",
+    find: "leading.uncommittedBytes -= bytes;",
+    replace: "leading.uncommittedBytes -= bytes - 1;",
     scene: (sim) => undisturbed(sim, "raft"),
     as: "L15 nothing left pending",
   },

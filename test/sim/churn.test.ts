@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import { report } from "./seedRuns.ts";
 
 const { profile } = namedProfiles.churn;
+const killedInstalling = "killed while it installs a snapshot";
 
 describe("members, leaders and snapshots that come and go at once", () => {
   for (let seed = 1; seed <= 8; seed += 1) {
@@ -20,11 +21,14 @@ describe("members, leaders and snapshots that come and go at once", () => {
 
   it("die while they install a snapshot, and the schedule of it replays", { timeout: 120_000 }, async () => {
     const faults = { member: 3, crashAtSnapshot: 10 };
-    const options = { seed: 2, nodes: 3, layer: "raft", durationMs: 6_000 } as const;
-    const result = await simulate({ ...options, profile: { ...profile, faults } });
+    const options = { nodes: 3, layer: "raft", durationMs: 6_000, profile: { ...profile, faults } } as const;
+    // Which seeds come to it changes with every draw: the first of a few that does.
+    let result = await simulate({ seed: 1, ...options });
+    for (let seed = 2; seed <= 6 && !result.marks.has(killedInstalling); seed += 1) {
+      result = await simulate({ seed, ...options });
+    }
     if (result.violations.length > 0) expect.fail(report(result, "churn"));
-    const killed = [...result.marks.keys()].filter((mark) => mark.startsWith("killed"));
-    expect(killed).toContain("killed while it installs a snapshot");
+    expect([...result.marks.keys()]).toContain(killedInstalling);
     const schedule = readSchedule(writeSchedule(result.schedule));
     expect((await simulate({ schedule })).traceHash).toBe(result.traceHash);
   });
