@@ -7,7 +7,9 @@ import * as sim from "@quorate/sim";
 import { describe, expect, it } from "vitest";
 import {
   deafFollower,
+  fickleLeaderOutside,
   halfLeader,
+  hungLeaderOutside,
   leasesPassedOn,
   meshWithTails,
   oneLinkCut,
@@ -51,6 +53,19 @@ describe.each(["raft", "store"] as const)("a core while the rest stays broken (%
     expect(verdict(simulation)).toBe("nothing violated");
     expect(elections()).toBeGreaterThan(0);
     expect(simulation.history.marks.get("leader without a quorum outside of the core")).toBe(1);
+  });
+
+  it("is handed over once by a leader outside of it whose disk hangs (L1)", async () => {
+    const { simulation, elections, old } = await hungLeaderOutside(sim, layer);
+    expect(verdict(simulation)).toBe("nothing violated");
+    expect(elections()).toBe(1);
+    expect(leaderOf(simulation)).not.toBe(old);
+  });
+
+  it("has no excuse for an election where the leader outside of it is well (L1)", async () => {
+    const { simulation, elections } = await fickleLeaderOutside(sim, layer);
+    expect(verdict(simulation)).toMatch(/^L1 stable leader: 1 more elections/);
+    expect(elections()).toBe(1);
   });
 
   it("is led by the one node that reaches a quorum (L8)", async () => {

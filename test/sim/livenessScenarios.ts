@@ -112,6 +112,26 @@ export async function halfLeader(sim: Simulator, layer: Layer, can: "send" | "he
   return judge(sim, simulation, cuts, others);
 }
 
+/** The leader is outside of the core, and none of its writes end any more. It has none under way when that begins. */
+export async function hungLeaderOutside(
+  sim: Simulator,
+  layer: Layer,
+): Promise<Scene & { readonly old: SimulatedHost }> {
+  const simulation = await calm(sim, 5, layer);
+  const { leader, others } = split(simulation);
+  leader.temper.hangsUntilMs = Number.POSITIVE_INFINITY;
+  return { ...(await judge(sim, simulation, [], others)), old: leader };
+}
+
+/** The leader is outside of the core, is well, and gives its office away while the core is watched. */
+export async function fickleLeaderOutside(sim: Simulator, layer: Layer): Promise<Scene> {
+  const simulation = await calm(sim, 5, layer);
+  const { leader, others } = split(simulation);
+  const { cluster, world } = simulation;
+  world.timeline.schedule(3_000, undefined, () => cluster.transfer(leader, undefined));
+  return judge(sim, simulation, [], others);
+}
+
 /** A star: only its centre, which did not lead, reaches a quorum (Omni-Paxos, "quorum loss"). */
 export async function star(
   sim: Simulator,

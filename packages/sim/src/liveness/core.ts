@@ -83,6 +83,11 @@ export function runs(host: FaultyHost): boolean {
   return host.isUp && !host.isPaused;
 }
 
+/** No write of it will end well: a leader hands over when its first one has hung for long enough, or stops with it. */
+export function isDiskBroken({ world }: FaultySimulation, { temper }: FaultyHost): boolean {
+  return temper.hangsUntilMs > world.timeline.nowMs || temper.isFull || temper.hasFailed;
+}
+
 /** Whether the rest of the core is a quorum with whole data without this one. */
 export function mayMiss({ cluster }: FaultySimulation, { hosts }: Core, missed: FaultyHost): boolean {
   return areQuorum(cluster, (host) => host !== missed && hosts.includes(host) && host.damage === "none");

@@ -7,7 +7,7 @@ import type { FaultyHost } from "../faults/faultyCluster.ts";
 import type { InvariantName } from "../invariants/history.ts";
 import { type FaultySimulation, runFor } from "../simulation.ts";
 import { boundMs, timeoutsMs } from "./bounds.ts";
-import { type Core, deafLeaders, excuseOf, runs } from "./core.ts";
+import { type Core, deafLeaders, excuseOf, isDiskBroken, runs } from "./core.ts";
 import { areLed, describe, haveConverged, isSettled, odd, serve, sound } from "./progress.ts";
 import { checkQuiet } from "./quiet.ts";
 
@@ -169,7 +169,8 @@ export function namesOf({ hosts }: Core): string {
 
 /**
  * From a leader's first standing on: nobody else may be elected, and no term may run away. One that leads from outside
- * of the core stays as sick as it was, and hands over: that is one election more, and its successor is to stay.
+ * of the core on a disk that stays broken has to go at its first write: that is one election more, and its successor
+ * is to stay. One whose disk works has no such excuse, wherever it is.
  */
 export class Watch {
   private readonly simulation: FaultySimulation;
@@ -180,8 +181,8 @@ export class Watch {
   constructor(simulation: FaultySimulation, core: Core) {
     this.simulation = simulation;
     const leader = simulation.cluster.leader();
-    const leadsFromOutside = leader !== undefined && core.outside.includes(leader);
-    this.elections = simulation.history.leaders.size + (leadsFromOutside ? 1 : 0);
+    const hasToGo = leader !== undefined && core.outside.includes(leader) && isDiskBroken(simulation, leader);
+    this.elections = simulation.history.leaders.size + (hasToGo ? 1 : 0);
     this.untilMs = simulation.world.timeline.nowMs + timeoutsMs(simulation, 20);
     const leaderTerm = leader?.member?.state?.currentTerm ?? 0;
     this.termsOutside = new Map(
