@@ -78,6 +78,19 @@ describe("votes", () => {
     expect(sentOf(finishWrite(cluster, "a"), "voteRequest")[0]).toMatchObject({ lastIndex: 3, lastTerm: 1 });
   });
 
+  it("RequestVote that waits for its log does not leave any more when the candidacy is over", () => {
+    const cluster = slowFollower([1]);
+    receive(cluster, "a", "b", append(1, [1, 1], entriesAfter(1, [1])));
+    timeOut(cluster, "a");
+    expect(sentOf(receive(cluster, "a", "b", preVote(2)), "voteRequest")).toEqual([]);
+    expect(nodeOf(cluster, "a").state.role).toBe("candidate");
+    receive(cluster, "a", "c", heartbeat(3));
+    for (let write = 1; nodeOf(cluster, "a").state.disk.outstanding !== undefined; write += 1) {
+      expect(sentOf(finishWrite(cluster, "a"), "voteRequest"), `write ${write}`).toEqual([]);
+    }
+    expect(nodeOf(cluster, "a").state.disk.durable.term).toBe(3);
+  });
+
   it("a crash before the vote's write takes a vote back that was only asked with: it goes to another", () => {
     const cluster = slowFollower();
     timeOut(cluster, "a");

@@ -46,11 +46,17 @@ function wait(outbox: Outbox, sequence: number, envelope: Envelope): void {
 }
 
 /** The write `sequence` is durable: what waited for it, or for one before it, may leave. */
-export function releaseAfter(outbox: Outbox, sequence: number): void {
+export function releaseAfter(state: RaftState, sequence: number): void {
+  const { outbox } = state;
   const still: WaitingEnvelope[] = [];
   for (const waiting of outbox.sendAfterPersist) {
-    if (waiting.sequence <= sequence) outbox.sendNow.push(waiting.envelope);
-    else still.push(waiting);
+    if (waiting.sequence > sequence) still.push(waiting);
+    else if (!isVain(state, waiting.envelope.message)) outbox.sendNow.push(waiting.envelope);
   }
   outbox.sendAfterPersist = still;
+}
+
+/** A candidacy that was over before its log was durable asks nobody: the log may be another one by now. */
+function isVain({ role, currentTerm }: RaftState, message: Message): boolean {
+  return message.kind === "voteRequest" && !(role === "candidate" && message.term === currentTerm);
 }

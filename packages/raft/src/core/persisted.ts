@@ -12,7 +12,7 @@ import { armElectionTimer } from "./timers.ts";
 export function onPersisted(state: RaftState, sequence: number): void {
   const before = state.disk.durable;
   if (!completeWrite(state.disk, sequence)) return;
-  releaseAfter(state.outbox, sequence);
+  releaseAfter(state, sequence);
   clearReachedFloor(state);
   const { durable } = state.disk;
   const isVoteNews =
