@@ -5,6 +5,7 @@ import {
   type ByteString,
   type Candidacy,
   type Command,
+  isPlainCandidacy,
   isSessionTtl,
   maxCandidateWordBytes,
   maxHolderBytes,
@@ -127,7 +128,7 @@ function candidateOf({ preference = 0, version = "", zone = "" }: LeaseOptions):
     throw invalid(`preference is ${preference}; it has to be an integer.`);
   requireNumber("preference", preference, 0, maxPreference);
   const candidate = { preference, version: word("version", version), zone: word("zone", zone) };
-  return preference === 0 && version === "" && zone === "" ? {} : { candidate };
+  return isPlainCandidacy(candidate) ? {} : { candidate };
 }
 
 function word(what: string, text: string): ByteString {

@@ -22,7 +22,7 @@ export const mirrored: readonly string[] = [
   "return office === this.#office && point?.asLeader === true && point.term === office.term;",
   'if (!this.#isConfirmedBy(office, point)) end("notLeader");',
   'else if (office.expiring.has(session)) end("notNow");',
-  "} else if (found.silentMs > 0 || office.marking.has(session)) {",
+  "} else if (!office.confirms(session, found)) {",
   'office.hear(session, arrivedMs);\n      end("alive");',
   'if (this.#session(session) === undefined) return "ended";\n    office.hear(session, arrivedMs);',
   "if (await this.#isConfirmed(office)) {\n        office.begin(this.#ports.clock.bootMs(), this.#ports.store.sessions.entries());",

@@ -98,7 +98,7 @@ export const leases: readonly Mutant[] = [
     name: "a renewal of a session whose silence is logged stays out of the log",
     source: "coordination, §2: the next leader would not know of it",
     file: "packages/kv/src/server/sessionClock.ts",
-    find: "} else if (found.silentMs > 0 || office.marking.has(session)) {",
+    find: "} else if (!office.confirms(session, found)) {",
     replace: "} else if (found.silentMs < 0) {",
     killedBy: sessionClock(
       "that is logged makes the next renewal a logged one, which clears it and is answered when applied",

@@ -4,14 +4,15 @@
  */
 import type { ByteReader, ByteSink } from "./byteStreams.ts";
 import type { Format } from "./commands.ts";
-import type {
-  Candidacy,
-  DueKind,
-  LeaderCommand,
-  LeaseAt,
-  LeaseCommand,
-  LeaseDue,
-  SessionAt,
+import {
+  type Candidacy,
+  type DueKind,
+  isPlainCandidacy,
+  type LeaderCommand,
+  type LeaseAt,
+  type LeaseCommand,
+  type LeaseDue,
+  type SessionAt,
 } from "./leaseCommands.ts";
 import {
   isByteString,
@@ -239,8 +240,9 @@ function readCandidacy(reader: ByteReader): Candidacy {
   };
 }
 
-function candidacyProblem({ preference, version, zone }: Candidacy): string | undefined {
-  if (preference === 0 && version === "" && zone === "") return "its candidacy says nothing";
+function candidacyProblem(candidacy: Candidacy): string | undefined {
+  const { preference, version, zone } = candidacy;
+  if (isPlainCandidacy(candidacy)) return "its candidacy says nothing";
   if (![version, zone].every((word) => word.length <= maxCandidateWordBytes && isByteString(word))) {
     return `its version or its zone is not at most ${maxCandidateWordBytes} bytes`;
   }

@@ -22,6 +22,11 @@ export interface Candidacy {
 
 export const plainCandidacy: Candidacy = { preference: 0, version: "", zone: "" };
 
+/** It says nothing. */
+export function isPlainCandidacy({ preference, version, zone }: Candidacy): boolean {
+  return preference === 0 && version === "" && zone === "";
+}
+
 /** A session, and how many of its renewals were logged when that was written: a later one makes it out of date. */
 export interface SessionAt {
   readonly session: number;

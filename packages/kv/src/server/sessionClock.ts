@@ -153,7 +153,7 @@ export class SessionClock {
     else if (found === undefined) {
       office.forget(session);
       end("ended");
-    } else if (found.silentMs > 0 || office.marking.has(session)) {
+    } else if (!office.confirms(session, found)) {
       this.#logRenewal(office, session, arrivedMs, end);
     } else {
       office.hear(session, arrivedMs);

@@ -11,6 +11,7 @@ import {
   type ByteString,
   type Candidacy,
   type Format,
+  isPlainCandidacy,
   type LeaseEnding,
   maxCandidateWordBytes,
   maxHolderBytes,
@@ -183,7 +184,7 @@ function add(
 function writeAcquisition(out: ContentWriter, acquisition: Acquisition): void {
   const { session, sequence, ticket, priority, names, breakAfterMs, candidate } = acquisition;
   const { preference, version, zone } = candidate;
-  const isPlain = preference === 0 && version === "" && zone === "";
+  const isPlain = isPlainCandidacy(candidate);
   for (const number of [session, sequence, ticket, acquisition.lockDelayMs, acquisition.term])
     out.varint(number);
   out.value(priority);
