@@ -80,7 +80,9 @@ export class LeaseEnds {
       this.#logger.warn({ name: textOfByteString(name) }, sentenceOf(name));
     }
     const [longestAgo] = this.#lost.keys();
-    if (this.#lost.size > maxNames && longestAgo !== undefined) this.#lost.delete(longestAgo);
+    if (this.#lost.size <= maxNames || longestAgo === undefined) return;
+    this.#lost.delete(longestAgo);
+    this.#flapping.delete(longestAgo);
   }
 
   #recent(name: ByteString): readonly number[] {
