@@ -10,11 +10,11 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { connect } from "quorate";
+import { freePort } from "./localNodes.ts";
 
 interface Report {
   readonly kind: string;
@@ -39,16 +39,6 @@ const keys = Number(process.argv[2] ?? 1_000_000);
 const directory = mkdtempSync(join(tmpdir(), "quorate-snapshots-"));
 const program = fileURLToPath(new URL("./snapshotNode.js", import.meta.url));
 const nowMs = (): number => performance.timeOrigin + performance.now();
-
-async function freeAddress(): Promise<string> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("The system gave no port.");
-  return `ws://127.0.0.1:${address.port}`;
-}
 
 function start(id: string, place: Record<string, unknown>): Running {
   const child = fork(program, [id, join(directory, id), JSON.stringify(place)]);
@@ -78,7 +68,7 @@ const acknowledgedMs: number[] = [];
 
 const ids = ["a", "b", "c"];
 const addresses = new Map<string, string>();
-for (const id of [...ids, "d"]) addresses.set(id, await freeAddress());
+for (const id of [...ids, "d"]) addresses.set(id, `ws://127.0.0.1:${await freePort()}`);
 const peers = Object.fromEntries(ids.map((id) => [id, addresses.get(id) as string]));
 const endpoints = Object.values(peers);
 const nodes = new Map(ids.map((id) => [id, start(id, { peers, listen: peers[id] })]));
