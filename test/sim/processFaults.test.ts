@@ -200,6 +200,18 @@ describe("a node that is struck", () => {
     expect(verdict(simulation)).toBe("nothing violated");
   });
 
+  it("by the directory of another node, and then by none, has lost its own", async () => {
+    const simulation = await calmCluster(sim, { seed: 10, nodes: 3, layer: "raft" });
+    await operateFor(sim, simulation, 200);
+    simulation.nemesis.strike({ kind: "foreignDisk", node: "b", from: "c", forMs: 1_000 });
+    simulation.nemesis.strike({ kind: "wipe", node: "b", forMs: 200 });
+    await sim.runFor(simulation, 600);
+    const host = simulation.cluster.host("b");
+    expect(host).toMatchObject({ isForeign: false, damage: "wiped" });
+    await sim.checkRecovery(simulation);
+    expect(verdict(simulation)).toBe("nothing violated");
+  });
+
   it("by an older copy of its directory is refused by those who have seen it start since", async () => {
     const simulation = await calmCluster(sim, { seed: 11, nodes: 3, layer: "raft" });
     await operateFor(sim, simulation, 200);

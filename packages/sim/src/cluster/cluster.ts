@@ -196,7 +196,9 @@ export class SimulatedCluster implements FaultyCluster {
     resumeHost(this, host, timersFirst);
   }
 
+  /** What is wiped is its own directory, also where it has another's at the moment. */
   wipe(host: SimulatedHost, joins: JoinPlan | undefined = host.joins): void {
+    this.giveBack(host);
     this.crash(host, false);
     this.world.trace.note(host.name, "directory wiped");
     if (!host.directory.isEmpty) host.damage = "wiped";
