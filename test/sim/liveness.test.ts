@@ -153,6 +153,23 @@ describe("the core of a liveness phase", () => {
     }
   });
 
+  it("takes in a node that can lead once somebody has come in who is on the way", async () => {
+    const profile = { ...sim.calmProfile, spares: 1 };
+    const simulation = sim.openSimulation({ seed: 1, nodes: 5, layer: "raft", profile });
+    const { cluster, history, world } = simulation;
+    cluster.startAll();
+    await sim.runFor(simulation, 10_000, () => history.commitIndex > 0);
+    // `a` reaches two of five, and `f` in the place of a third.
+    for (const name of ["b", "c", "e"]) world.network.cut(name, "a");
+    cluster.join(cluster.host("f"), { votes: true, replaces: "b" });
+    for (let seed = 1; seed <= 40; seed += 1) {
+      const { hosts } = sim.chooseCore(simulation, sim.chanceFrom(seed, "core"));
+      const names: readonly string[] = hosts.map(({ name }) => name);
+      expect(names).toContain("f");
+      if (names.some((name) => "bce".includes(name))) expect(names).toContain("a");
+    }
+  });
+
   it("is excused where it lost its quorum to damage, and only then", async () => {
     const simulation = await calmCluster(sim, { seed: 2, nodes: 3, layer: "raft" });
     simulation.cluster.wipe(simulation.cluster.host("a"));

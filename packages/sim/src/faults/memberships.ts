@@ -31,6 +31,19 @@ export function mayBeQuorum(cluster: FaultyCluster, has: (host: FaultyHost) => b
   return quorums(cluster, has).some((isOne) => isOne);
 }
 
+/**
+ * Whether they may come to be a quorum, when what is begun goes on: whoever is on its way in takes the place of a voter,
+ * or one beside them.
+ */
+export function mayBecomeQuorum(cluster: FaultyCluster, has: (host: FaultyHost) => boolean): boolean {
+  if (mayBeQuorum(cluster, has)) return true;
+  const coming = comers(cluster);
+  return decidingConfigurations(cluster).some(({ voters }) => {
+    const hosts = new Set([...coming, ...voters.map(({ id }) => hostOf(cluster, id))]);
+    return [...hosts].filter((host) => host !== undefined && has(host)).length >= majorityOf(voters);
+  });
+}
+
 function quorums(cluster: FaultyCluster, has: (host: FaultyHost) => boolean): readonly boolean[] {
   const configurations = decidingConfigurations(cluster);
   if (configurations.length === 0) {
@@ -58,13 +71,18 @@ export function belongs({ checks }: FaultyCluster, { member, isSpare }: FaultyHo
   return member !== undefined && isMember(configuration, member.member);
 }
 
+/** Those that are on their way in, and count once they are there. */
+export function comers(cluster: FaultyCluster): readonly FaultyHost[] {
+  return [...new Set([...promised(cluster), ...joining(cluster)])];
+}
+
 /** Those that may come in at any time. */
-export function joining({ hosts }: FaultyCluster): readonly FaultyHost[] {
+function joining({ hosts }: FaultyCluster): readonly FaultyHost[] {
   return hosts.filter((host) => host.isJoining && !host.isPaused);
 }
 
 /** Those that are to be promoted, by any configuration that may be in force. */
-export function promised(cluster: FaultyCluster): readonly FaultyHost[] {
+function promised(cluster: FaultyCluster): readonly FaultyHost[] {
   const found = new Set<FaultyHost>();
   for (const { learners } of decidingConfigurations(cluster)) {
     for (const { id, promotes } of learners) {

@@ -5,7 +5,7 @@
  * outside shows only where nothing comes from there.
  */
 import type { FaultyHost } from "../faults/faultyCluster.ts";
-import { areQuorum, joining, mayBeQuorum, promised, quorumSize } from "../faults/memberships.ts";
+import { areQuorum, comers, mayBecomeQuorum, quorumSize } from "../faults/memberships.ts";
 import type { FaultySimulation } from "../simulation.ts";
 import type { Chance } from "../world/chance.ts";
 
@@ -32,7 +32,7 @@ export function chooseCore(simulation: FaultySimulation, chance: Chance): Core {
     if (host.damage === "none") chosen.add(host);
   }
   // Its leader goes on with what was begun, and then counts on whom it promotes.
-  for (const host of [...promised(cluster), ...joining(cluster)]) chosen.add(host);
+  for (const host of comers(cluster)) chosen.add(host);
   // Only all together can found a cluster; with something committed, a quorum has been told of its birth.
   if (history.commitIndex === 0) for (const host of hosts) chosen.add(host);
   drawIn(simulation, chosen);
@@ -63,7 +63,7 @@ function mayLead(simulation: FaultySimulation, host: FaultyHost, core: ReadonlyS
   if (!runs(host)) return false;
   const { cluster, world } = simulation;
   const { paths } = world;
-  return mayBeQuorum(
+  return mayBecomeQuorum(
     cluster,
     (other) =>
       other === host ||
