@@ -1,16 +1,16 @@
 /**
  * One log of store commands, through nodes that differ in everything that they may differ in: how the log is cut into
- * appends, what is kept in memory, when the disk is done, what is read meanwhile, and where they are restarted. Each
- * ends with the same bytes and has given the same results.
- *
- * Restarts replay from the first entry; a restart from a snapshot joins them when there are snapshots.
+ * appends, what is kept in memory, when the disk is done, what is read meanwhile, where snapshots are taken and how
+ * much of the log stays behind them, and where they are restarted. Each ends with the same bytes and has given the same
+ * results. A restart begins at the newest snapshot, or at the first entry where there is none.
  */
 import { type CommandResult, resultToWire } from "@quorate/client/protocol";
 import { createMachineHost } from "@quorate/kv/internal";
-import { applyEntry, createStore, hashState, listPairs } from "@quorate/kv/machine";
+import { type AppliedEntry, applyEntry, createStore, hashState, listPairs } from "@quorate/kv/machine";
 import {
   asIndex,
   asTerm,
+  type Clock,
   type Entry,
   type LogStore,
   memberId,
@@ -23,12 +23,14 @@ import {
   coreOptions,
   MembershipWaiters,
   resolveRaftOptions,
+  restoreMachine,
   Waiters,
 } from "@quorate/raft/internal";
 import { MemoryBatchStore, MemorySlotFile, MemorySnapshotFiles, openLog } from "@quorate/storage/internal";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type History, histories } from "../machine/histories.ts";
+import { histories } from "../machine/histories.ts";
+import { leaseHistories } from "../machine/leaseHistories.ts";
 
 const leader = memberId("b" as NodeId, "0".repeat(16));
 
@@ -42,8 +44,14 @@ interface Setting {
   /** The commit index is told so many entries late. */
   readonly commitLag: number;
   readonly readsMeanwhile: boolean;
+  /** A snapshot is taken after so many entries. */
+  readonly snapshotEntries: number;
+  /** So many before it stay in the log. */
+  readonly compactionTailEntries: number;
   /** The node is closed and opened again when so many entries were sent. */
   readonly restartsAt: readonly number[];
+  /** So many turns later: a snapshot takes some. */
+  readonly turnsBeforeRestart: number;
 }
 
 const settings: fc.Arbitrary<Setting> = fc.record({
@@ -53,8 +61,15 @@ const settings: fc.Arbitrary<Setting> = fc.record({
   turnsPerWrite: fc.integer({ min: 0, max: 3 }),
   commitLag: fc.integer({ min: 0, max: 5 }),
   readsMeanwhile: fc.boolean(),
+  snapshotEntries: fc.constantFrom(1, 4, 20, 1_000),
+  compactionTailEntries: fc.constantFrom(0, 1, 10),
   restartsAt: fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 3 }),
+  turnsBeforeRestart: fc.constantFrom(0, 3, 20),
 });
+
+interface Given {
+  readonly entries: readonly AppliedEntry[];
+}
 
 interface Ended {
   readonly hash: string;
@@ -69,11 +84,20 @@ class Follower {
   private readonly results = new Map<number, string>();
   private batches = new MemoryBatchStore();
   private slots = new MemorySlotFile();
+  private snapshots = new MemorySnapshotFiles();
+  /** Restarts that began at a snapshot. */
+  restored = 0;
   private host = createMachineHost();
   private driver: CoreDriver<CommandResult> | undefined;
   private deferred: (() => void)[] = [];
   private turn = 0;
   private failure: unknown;
+  private readonly clock: Clock = {
+    nowMs: () => this.turn,
+    bootMs: () => this.turn,
+    after: () => () => {},
+    defer: (fn) => void this.deferred.push(fn),
+  };
 
   constructor(setting: Setting, log: readonly Entry[]) {
     this.setting = setting;
@@ -89,6 +113,7 @@ class Follower {
       const due = [...restarts].find((at) => at <= sent);
       if (due !== undefined) {
         restarts.delete(due);
+        await this.pass(this.setting.turnsBeforeRestart);
         driver = await this.start();
         sent = driver.state.log.lastIndex;
       }
@@ -112,9 +137,9 @@ class Follower {
     this.deferred = [];
     this.batches = new MemoryBatchStore(this.batches.contents());
     this.slots = new MemorySlotFile(this.slots.contents());
+    this.snapshots = new MemorySnapshotFiles(this.snapshots.contents());
     this.host = createMachineHost();
-    const { batches, slots } = this;
-    const snapshots = new MemorySnapshotFiles();
+    const { batches, slots, snapshots } = this;
     const store = await openLog({ batches, slots, snapshots, nodeId: "a" as NodeId, random: systemRandom() });
     const self = memberId(store.identity.nodeId, store.identity.incarnation);
     const voters = [self, leader].map((id) => ({ id, address: "ws://127.0.0.1:1" }));
@@ -122,31 +147,46 @@ class Follower {
       store.standing.kind === "born"
         ? store.standing.restored
         : await store.bear({ clusterId: "c".repeat(32), configuration: votersOnly(voters) });
-    const { maxCachedBytes, heartbeatMs, turnsPerWrite } = this.setting;
-    const options = { ...coreOptions(resolveRaftOptions({ heartbeatMs }), self, 1), maxCachedBytes };
-    this.driver = new CoreDriver<CommandResult>(options, restored, {
-      clock: {
-        nowMs: () => this.turn,
-        bootMs: () => this.turn,
-        after: () => () => {},
-        defer: (fn) => void this.deferred.push(fn),
-      },
-      log: slowed(store, async () => {
-        for (let turn = 0; turn < turnsPerWrite; turn += 1) await nextTurn();
-      }),
-      machine: { apply: (entry) => this.apply(entry) },
-      waiters: new Waiters(),
-      memberships: new MembershipWaiters(),
-      observer: {},
-      options: resolveRaftOptions(),
-      snapshotEvent: () => {},
-      send: () => {},
-      roleChanged: () => {},
-      membershipChanged: () => {},
-      failed: (error) => {
-        this.failure ??= error;
-      },
+    if (restored.snapshot !== undefined) {
+      this.restored += 1;
+      await restoreMachine(this.host.machine, store.snapshots, restored.snapshot, {
+        ...this.clock,
+        defer: setImmediate,
+      });
+    }
+    const { maxCachedBytes, turnsPerWrite, heartbeatMs, snapshotEntries, compactionTailEntries } =
+      this.setting;
+    const resolved = resolveRaftOptions({
+      heartbeatMs,
+      snapshotEntries,
+      snapshotGrowthPercent: 0,
+      compactionTailEntries,
     });
+    const { host } = this;
+    this.driver = new CoreDriver<CommandResult>(
+      { ...coreOptions(resolved, self, 1), maxCachedBytes },
+      restored,
+      {
+        clock: this.clock,
+        log: slowed(store, async () => {
+          for (let turn = 0; turn < turnsPerWrite; turn += 1) await nextTurn();
+        }),
+        machine: { ...host.machine, apply: (entry) => this.apply(entry) },
+        waiters: new Waiters(),
+        memberships: new MembershipWaiters(),
+        observer: {},
+        options: resolved,
+        snapshotEvent: (event) => {
+          if (event.kind === "snapshotFailed") this.failure ??= new Error(event.reason);
+        },
+        send: () => {},
+        roleChanged: () => {},
+        membershipChanged: () => {},
+        failed: (error) => {
+          this.failure ??= error;
+        },
+      },
+    );
     return this.driver;
   }
 
@@ -174,10 +214,12 @@ class Follower {
     });
   }
 
-  private async pass(): Promise<void> {
-    this.turn += 1;
-    for (const fn of this.deferred.splice(0)) fn();
-    await nextTurn();
+  private async pass(turns = 1): Promise<void> {
+    for (const last = this.turn + turns; this.turn < last; ) {
+      this.turn += 1;
+      for (const fn of this.deferred.splice(0)) fn();
+      await nextTurn();
+    }
     if (this.failure !== undefined) throw this.failure;
     if (this.setting.readsMeanwhile) {
       listPairs(this.host.store, { from: "", to: "" }, { limit: 2, reverse: true, keysOnly: true });
@@ -190,7 +232,9 @@ function nextTurn(): Promise<void> {
 }
 
 function slowed(store: LogStore, wait: () => Promise<void>): LogStore {
-  const slow: Pick<LogStore, "read" | "write"> = {
+  const slow: Pick<LogStore, "read" | "write" | "compact" | "snapshots"> = {
+    snapshots: store.snapshots,
+    compact: (upTo) => store.compact(upTo),
     read: (from, to, maxBytes) => store.read(from, to, maxBytes),
     write: async (persist) => {
       await wait();
@@ -201,7 +245,7 @@ function slowed(store: LogStore, wait: () => Promise<void>): LogStore {
 }
 
 /** As Raft has them: terms that rise, and what is no command in between. */
-function asEntries({ entries }: History): Entry[] {
+function asEntries({ entries }: Given): Entry[] {
   return entries.map(({ index, term, data }) => {
     const place = { index: asIndex(index), term: asTerm(term) };
     if (index % 11 === 10) return { ...place, kind: "noop", data: new Uint8Array() };
@@ -218,18 +262,30 @@ function reference(log: readonly Entry[]): Ended {
 }
 
 describe("one log of commands", () => {
-  it("gives the same results and the same bytes, whatever a node's options, and wherever it is restarted", async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        histories,
-        fc.array(settings, { minLength: 1, maxLength: 3 }),
-        async (history, nodes) => {
-          const log = asEntries(history);
-          const expected = reference(log);
-          for (const setting of nodes) expect(await new Follower(setting, log).run()).toEqual(expected);
-        },
-      ),
-      { numRuns: 60 },
-    );
-  });
+  it.each([
+    ["that change keys", histories as fc.Arbitrary<Given>],
+    ["that change leases", leaseHistories as fc.Arbitrary<Given>],
+  ])(
+    "%s gives the same results and the same bytes, whatever a node's options, and wherever it is restarted",
+    async (_, given) => {
+      let restored = 0;
+      await fc.assert(
+        fc.asyncProperty(
+          given,
+          fc.array(settings, { minLength: 1, maxLength: 3 }),
+          async (history, nodes) => {
+            const log = asEntries(history);
+            const expected = reference(log);
+            for (const setting of nodes) {
+              const follower = new Follower(setting, log);
+              expect(await follower.run()).toEqual(expected);
+              restored += follower.restored;
+            }
+          },
+        ),
+        { numRuns: 60 },
+      );
+      expect(restored, "restarts that began at a snapshot").toBeGreaterThan(0);
+    },
+  );
 });

@@ -7,6 +7,7 @@ export { MembershipWaiters } from "./node/membershipWaiters.ts";
 export { coreOptions, resolveRaftOptions } from "./node/options.ts";
 export { PeerRegistry } from "./node/peerRegistry.ts";
 export { Preference } from "./node/preference.ts";
+export { restoreMachine } from "./node/restoreMachine.ts";
 export { type IntakePorts, SnapshotIntake } from "./node/snapshotIntake.ts";
 export { SnapshotTaker, type TakerPorts } from "./node/snapshotTaker.ts";
 export { Waiters } from "./node/waiters.ts";

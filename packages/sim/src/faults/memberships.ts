@@ -32,8 +32,8 @@ export function mayBeQuorum(cluster: FaultyCluster, has: (host: FaultyHost) => b
 }
 
 /**
- * Whether they may come to be a quorum, when what is begun goes on: whoever is on its way in takes the place of a voter,
- * or one beside them.
+ * Whether they may come to be a quorum, when what is begun goes on: whoever is on its way in takes the place of a
+ * voter, or one beside them.
  */
 export function mayBecomeQuorum(cluster: FaultyCluster, has: (host: FaultyHost) => boolean): boolean {
   if (mayBeQuorum(cluster, has)) return true;
