@@ -174,6 +174,23 @@ describe("a failed expiry", () => {
   });
 });
 
+describe("an expiry that comes after a renewal in the log", () => {
+  it("ends nobody, and the session has a whole time to live again", async () => {
+    const session = open();
+    onExpiry(() => {
+      if (expiries().length === 1) commit({ kind: "renewSessions", sessions: [session] });
+      return undefined;
+    });
+    await clock.pass(ttlMs + 500);
+    expect(expiries()).toEqual([session]);
+    expect(isAlive(host.store, session)).toBe(true);
+    await clock.pass(ttlMs - 1_000);
+    expect(isAlive(host.store, session)).toBe(true);
+    await clock.pass(1_000);
+    expect(isAlive(host.store, session)).toBe(false);
+  });
+});
+
 describe("a change of leader", () => {
   it("gives every session a whole time to live from when the new leader took office", async () => {
     const session = open();

@@ -45,7 +45,7 @@ export const disk: readonly Mutant[] = [
     find: "const from = asIndex(this.#appliedIndex + 1);",
     replace: "const from = asIndex(Math.max(1, this.#appliedIndex));",
     killedBy: inFile("test/kv/sameBytes.test.ts")(
-      "gives the same results and the same bytes, whatever a node's options, and wherever it is restarted",
+      "that change keys gives the same results and the same bytes, whatever a node's options, and wherever it is restarted",
     ),
     search: { ...raft, as: ["state machine safety"] },
   },

@@ -357,12 +357,13 @@ export class SessionClock {
     if (outcome === "unknown") return false;
     for (const { session } of sessions) {
       office.expiring.delete(session);
-      if (outcome === "applied") office.forget(session);
+      if (outcome !== "applied") continue;
+      if (this.#session(session) === undefined) office.forget(session);
+      else office.hear(session, this.#ports.clock.bootMs()); // void: a renewal came into the log before it
     }
-    if (outcome === "applied") {
-      logger.info({ sessions: sessions.length, term: office.term }, "Silent sessions were ended.");
-    }
-    return outcome === "applied";
+    if (outcome === "none") return false;
+    logger.info({ sessions: sessions.length, term: office.term }, "Silent sessions were ended.");
+    return true;
   }
 
   async #mark(office: Office, sessions: readonly SessionAt[]): Promise<boolean> {
