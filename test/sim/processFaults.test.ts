@@ -79,6 +79,30 @@ describe("the clock of a process", () => {
     await world.run(2_000);
     expect(fired).toEqual({ soon: 650, later: 900 });
   });
+
+  it.each([1, 0.5, 1.009])(
+    "never falls, whoever looks at it in its sleep, then at the rate %d",
+    async (rate) => {
+      const { world, process, fired, after } = lonely();
+      const { clock } = process;
+      const [startMs, startBootMs] = [clock.nowMs(), clock.bootMs()];
+      after("timer", 1_000);
+      await world.run(100);
+      process.suspend();
+      await world.run(300);
+      expect(clock.nowMs() - startMs).toBe(100);
+      expect(clock.bootMs() - startBootMs).toBe(300);
+      clock.setRate(rate);
+      await world.run(500);
+      expect(clock.nowMs() - startMs).toBe(100);
+      const sleptMs = clock.bootMs() - clock.nowMs();
+      process.resume(false);
+      expect(clock.nowMs() - startMs).toBe(100);
+      expect(clock.bootMs() - clock.nowMs()).toBe(sleptMs);
+      await world.run(10_000);
+      expect(fired.timer).toBeCloseTo(500 + 900 / rate, 0);
+    },
+  );
 });
 
 describe("a starved process", () => {

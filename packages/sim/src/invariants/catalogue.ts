@@ -30,7 +30,9 @@ export const invariants: Readonly<Record<InvariantName, string>> = {
   "lease exclusion":
     "no two clients believe in one lease at once, and none ends while its holder may (clocks within the bound, no force)",
   "lease terms rise": "each grant of a lease has a higher term than all before it",
-  "lease deadline": "nobody believes in a lease for more than its time to live after it last sent anything",
+  "lease deadline":
+    "nobody believes in a lease for more than its time to live after it last sent anything, nor again once it was over; " +
+    "its signal says so in time",
   fencing: "a write under a lease's term is taken exactly as long as that term is in force",
   "snapshot equivalence":
     "a snapshot stands for committed entries, and who is restored from it is as all were after them",

@@ -26,6 +26,8 @@ interface LeaseClient {
   readonly process: SimulatedProcess;
   readonly cluster: Cluster;
   readonly sessionTtlMs: number;
+  /** Releases a lease that another wants, or that was broken; or goes on until it is lost. */
+  readonly heedsHandover: boolean;
   /** Of its clock, as long as nothing is done to it: within the bound. */
   readonly rate: number;
   sentMs: number;
@@ -34,6 +36,8 @@ interface LeaseClient {
   last: Lease | undefined;
 }
 
+/** What is done to a client; all else is asked by it. */
+type Done = OperationOf<"leaseLeave" | "leaseStall" | "leaseCut" | "leaseClock">;
 type OperationOf<Kind extends LeaseOperation["kind"]> = Extract<LeaseOperation, { kind: Kind }>;
 
 export class LeaseClients implements LeaseLiveness {
@@ -95,20 +99,6 @@ export class LeaseClients implements LeaseLiveness {
     if (this.clients[place]?.process.isAlive !== true) this.clients[place] = this.connect();
     const client = this.clients[place] as LeaseClient;
     switch (operation.kind) {
-      case "acquire":
-        void this.acquire(client, operation);
-        return;
-      case "fencedPut":
-        void this.fencedPut(client);
-        return;
-      case "breakLease": {
-        const { afterMs, force, name } = operation;
-        void this.asked(client, () => client.cluster.lease.break(name, { afterMs, force }));
-        return;
-      }
-      case "requestHandover":
-        void this.asked(client, () => client.cluster.lease.requestHandover(operation.name));
-        return;
       case "leaseLeave":
         this.leave(client, operation);
         return;
@@ -120,6 +110,29 @@ export class LeaseClients implements LeaseLiveness {
         return;
       case "leaseClock":
         this.changeClock(client, operation);
+        return;
+      default:
+        // One that stands still asks when it goes on.
+        client.process.clock.defer(() => this.ask(client, operation));
+    }
+  }
+
+  private ask(client: LeaseClient, operation: Exclude<LeaseOperation, Done>): void {
+    const { cluster } = client;
+    switch (operation.kind) {
+      case "acquire":
+        void this.acquire(client, operation);
+        return;
+      case "fencedPut":
+        void this.fencedPut(client);
+        return;
+      case "breakLease": {
+        const { afterMs, force, name } = operation;
+        void this.asked(client, () => cluster.lease.break(name, { afterMs, force }));
+        return;
+      }
+      case "requestHandover":
+        void this.asked(client, () => cluster.lease.requestHandover(operation.name));
     }
   }
 
@@ -188,6 +201,7 @@ export class LeaseClients implements LeaseLiveness {
       process,
       cluster,
       sessionTtlMs,
+      heedsHandover: this.chance.happens(0.7),
       rate,
       sentMs: Number.NEGATIVE_INFINITY,
       underWay: 0,
@@ -211,6 +225,7 @@ export class LeaseClients implements LeaseLiveness {
       this.given(client, lease, ttlMs);
       const release = (): void => void this.asked(client, () => lease.release());
       clock.after(holdMs, release);
+      if (!client.heedsHandover) return;
       lease.handoverSignal.addEventListener("abort", () => clock.after(1, release), { once: true });
     });
     client.underWay -= 1;

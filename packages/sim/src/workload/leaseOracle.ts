@@ -23,6 +23,18 @@ export interface Held {
   readonly sentMs: () => number;
 }
 
+/** What was seen of a belief when it was looked at last, by its holder's clock. */
+interface Belief extends Held {
+  deadlineMs: number;
+  /** `bootMs` less `nowMs`: it grows while the machine sleeps, and its timers with it. */
+  readonly sleptMs: number;
+  /** Since when the time is over and the signal silent, though the process runs. */
+  silentSinceMs: number | undefined;
+}
+
+/** After its deadline, of a process that runs: what wakes up may take its events in any order. */
+const signalWithinMs = 5;
+
 export const leaseNames = ["x", "y"] as const;
 
 /** Why something became free, by the command that ended it. */
@@ -42,7 +54,7 @@ export class LeaseOracle {
   private readonly known = new Map<string, LeaseState>();
   private readonly forced = new Set<number>();
   private readonly fencedOnce = new Set<string>();
-  private believed: Held[] = [];
+  private believed: Belief[] = [];
 
   constructor(history: History, bound: ClockBound) {
     this.history = history;
@@ -73,8 +85,11 @@ export class LeaseOracle {
 
   /** A client has it in hand from now on. */
   given(held: Held): void {
-    const { lease } = held;
-    this.believed.push(held);
+    const { lease, process } = held;
+    const { clock } = process;
+    const deadlineMs = clock.bootMs() + lease.remainingMs();
+    const sleptMs = clock.bootMs() - clock.nowMs();
+    this.believed.push({ ...held, deadlineMs, sleptMs, silentSinceMs: undefined });
     for (const name of lease.names) {
       const inForce = this.known.get(name)?.grant?.term;
       if (inForce !== lease.term) this.endedUnder(held, name, `term ${inForce ?? "none"} is in force`);
@@ -88,17 +103,48 @@ export class LeaseOracle {
     this.believed = this.believed.filter(
       ({ lease, process }) => process.isAlive && lease.status !== "lost" && lease.status !== "released",
     );
-    for (const held of this.believed) {
-      const remainingMs = held.lease.remainingMs();
-      const latestMs = held.sentMs() + held.ttlMs;
-      this.history.require(
-        remainingMs === 0 || held.process.clock.bootMs() + remainingMs <= latestMs,
-        "lease deadline",
-        () =>
-          `${wordsOf(held)} for ${remainingMs} ms more, which is beyond a TTL after it last sent anything`,
-      );
-    }
+    for (const belief of this.believed) this.lookAtBelief(belief);
     if (this.believed.length > 1) for (const name of leaseNames) this.lookAt(name);
+  }
+
+  private lookAtBelief(belief: Belief): void {
+    const { lease, process } = belief;
+    const nowMs = process.clock.bootMs();
+    const remainingMs = lease.remainingMs();
+    if (remainingMs === 0) {
+      this.lookAtSignal(belief);
+      return;
+    }
+    belief.silentSinceMs = undefined;
+    this.history.require(
+      nowMs + remainingMs <= belief.sentMs() + belief.ttlMs,
+      "lease deadline",
+      () =>
+        `${wordsOf(belief)} for ${remainingMs} ms more, which is beyond a TTL after it last sent anything`,
+    );
+    this.history.require(
+      nowMs <= belief.deadlineMs,
+      "lease deadline",
+      () => `${wordsOf(belief)} again, ${nowMs - belief.deadlineMs} ms after its deadline`,
+    );
+    belief.deadlineMs = nowMs + remainingMs;
+  }
+
+  /** Timers of a machine that slept are late by that: then only `check()` knows. */
+  private lookAtSignal(belief: Belief): void {
+    const { process } = belief;
+    const { clock } = process;
+    const { nowMs } = this.history.timeline;
+    if (process.isPaused || clock.bootMs() - clock.nowMs() > belief.sleptMs) {
+      belief.silentSinceMs = undefined;
+      return;
+    }
+    belief.silentSinceMs ??= nowMs;
+    this.history.require(
+      nowMs - belief.silentSinceMs <= signalWithinMs,
+      "lease deadline",
+      () => `${wordsOf(belief)} by its signal, after its deadline`,
+    );
   }
 
   private lookAt(name: string): void {

@@ -16,7 +16,8 @@ export class SimulatedProcess {
   private readonly timeline: Timeline;
   private readonly deathWatchers = new Set<() => void>();
   private held: Occurrence[] = [];
-  private suspendedSinceMs: number | undefined;
+  /** Its machine sleeps since then, and its monotonic clock stands still. */
+  suspendedSinceMs: number | undefined;
   /** What one event takes; 0: nothing, as long as it is not starved. */
   private eventMs = 0;
   private freeAtMs = 0;

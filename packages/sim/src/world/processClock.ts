@@ -28,17 +28,18 @@ export class ProcessClock implements Clock {
   }
 
   nowMs(): number {
-    return this.shownAt(this.timeline.nowMs);
+    return this.shownAt(this.runsUntilMs);
   }
 
   bootMs(): number {
-    return this.nowMs() + this.suspendedMs;
+    const { sleepsForMs } = this;
+    return this.nowMs() + this.suspendedMs + (sleepsForMs === 0 ? 0 : quantised(sleepsForMs * this.rate));
   }
 
   after(delayMs: number, fn: () => void): Cancel {
     this.process.interacts();
     const wait = this.rate === 1 ? delayMs : this.trueWaitMs(this.nowMs() + quantised(Math.max(0, delayMs)));
-    return this.timeline.schedule(wait, this.process, fn, true);
+    return this.timeline.schedule(Math.max(0, wait - this.sleepsForMs), this.process, fn, true);
   }
 
   defer(fn: () => void): void {
@@ -52,7 +53,7 @@ export class ProcessClock implements Clock {
     this.bound?.runsAt(this, rate);
     this.change(() => {
       this.atMs = this.nowMs();
-      this.sinceMs = this.timeline.nowMs;
+      this.sinceMs = this.runsUntilMs;
       this.rate = rate;
     });
   }
@@ -71,6 +72,15 @@ export class ProcessClock implements Clock {
     this.suspendedMs += quantised(forMs * this.rate);
   }
 
+  /** True time up to which it has run: until now, unless its machine sleeps. */
+  private get runsUntilMs(): number {
+    return this.process.suspendedSinceMs ?? this.timeline.nowMs;
+  }
+
+  private get sleepsForMs(): number {
+    return this.timeline.nowMs - this.runsUntilMs;
+  }
+
   private shownAt(trueMs: number): number {
     const passedMs = trueMs - this.sinceMs;
     return this.atMs + (this.rate === 1 ? passedMs : Math.floor(passedMs * this.rate * 8) / 8);
@@ -78,9 +88,9 @@ export class ProcessClock implements Clock {
 
   /** How long it takes until the clock shows `dueMs`. */
   private trueWaitMs(dueMs: number): number {
-    const { nowMs } = this.timeline;
+    const { runsUntilMs } = this;
     let waitMs = quantised(Math.max(0, dueMs - this.nowMs()) / this.rate);
-    while (this.shownAt(nowMs + waitMs) < dueMs) waitMs += 0.125;
+    while (this.shownAt(runsUntilMs + waitMs) < dueMs) waitMs += 0.125;
     return waitMs;
   }
 
@@ -92,9 +102,8 @@ export class ProcessClock implements Clock {
       return trueMs;
     });
     run();
-    this.timeline.retime(
-      this.process,
-      (trueMs) => this.timeline.nowMs + this.trueWaitMs(dueMs.get(trueMs) as number),
+    this.timeline.retime(this.process, (trueMs) =>
+      Math.max(this.timeline.nowMs, this.runsUntilMs + this.trueWaitMs(dueMs.get(trueMs) as number)),
     );
   }
 }
