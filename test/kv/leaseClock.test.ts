@@ -1,7 +1,7 @@
 /** The leader's timers of leases, in virtual time, on a leader that does what the test says. */
 import { type Command, encodeProposal, type LeaseReport, type Origin } from "@quorate/client/protocol";
 import { createMachineHost, LeaseClock, type MachineHost } from "@quorate/kv/internal";
-import { getLease } from "@quorate/kv/machine";
+import { beginGrace, getLease } from "@quorate/kv/machine";
 import { QuorateError, silentLogger } from "@quorate/raft";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ManyTimers, manyTimers } from "../client/manyTimers.ts";
@@ -153,6 +153,41 @@ describe("a lock delay", () => {
     expect(x()).toMatchObject({ state: "delayed", session: 0 });
     await clock.pass(20);
     expect(x().session).toBe(2);
+  });
+});
+
+describe("the grace period of a store that was made of another one", () => {
+  beforeEach(() => {
+    leaseClock.end();
+    beginGrace(host.store, 20_000);
+    leaseClock.begin(1);
+  });
+
+  it("is over after its time, and whoever waits is granted then", async () => {
+    threeOnX();
+    await clock.pass(19_990);
+    expect(x()).toMatchObject({ state: "delayed", session: 0, waiting: 3 });
+    await clock.pass(20);
+    expect(x()).toMatchObject({ state: "granted", session: 1, term: 1 });
+    expect(node.proposed).toHaveLength(1);
+    await clock.pass(900);
+    expect(node.proposed).toHaveLength(1);
+  });
+
+  it("is counted in full by each leader, beside the lock delays, and is ended again where that failed", async () => {
+    await clock.pass(15_000);
+    node.turnTo(2, true);
+    leaseClock.begin(2);
+    threeOnX();
+    node.onPropose = () => Promise.reject(new QuorateError("OVERLOADED", "Too much.", { retryable: true }));
+    await clock.pass(19_990);
+    expect(node.proposed).toHaveLength(0);
+    await clock.pass(20);
+    expect(node.proposed).toHaveLength(1);
+    expect(x().state).toBe("delayed");
+    node.onPropose = () => undefined;
+    await clock.pass(210);
+    expect(x().state).toBe("granted");
   });
 });
 

@@ -67,6 +67,7 @@ const answersOfEachKind: readonly CommandResult[] = [
   { kind: "leaseGranted", term: 3 },
   { kind: "leaseQueued", ahead: 0 },
   { kind: "leaseUnavailable", at: 1, term: 0, holder: "" },
+  { kind: "gracePeriod", forMs: 15_000 },
   { kind: "leaseDone", term: 3 },
   { kind: "leaseNotHeld", term: 0 },
   { kind: "acquireCancelled" },

@@ -132,6 +132,51 @@ describe("quorate snapshot", () => {
     expect(await keysOf(peers.y as string)).toEqual(filled);
   });
 
+  it("makes a cluster that grants no lease until the old one's holders cannot believe in theirs any more", async () => {
+    const peers = await endpointsOf("a", "z");
+    const old = startNode("a", { a: peers.a as string });
+    const holding = connect({ endpoints: [peers.a as string], sessionTtlMs: 18_000 });
+    const held = await holding.lease.acquire("job");
+    const file = join(directory, "backup.snapshot");
+    expect(await quorate("snapshot", "save", file, "--endpoints", peers.a as string)).toMatchObject({
+      code: 0,
+    });
+    await old.kill();
+
+    const words = ["--data-dir", join(directory, "z"), "--id", "z", "--listen", peers.z as string];
+    const restored = await quorate("snapshot", "restore", file, ...words);
+    expect(restored.stdout).toContain("It grants no lease until 18 s after its leader took office");
+    const startedMs = performance.now();
+    startNode("z", { z: peers.z as string });
+    const reach = ["--endpoints", peers.z as string];
+    const status = await until("z says that it waits", async () => {
+      const { stdout } = await quorate("status", ...reach);
+      return stdout.includes("No lease is granted until 18000 ms after") ? stdout : undefined;
+    });
+    expect(status).toContain("leader");
+    const tried = await quorate("lock", "job", "--try", ...reach, "--", "true");
+    expect([tried.code, tried.stderr]).toEqual([120, expect.stringContaining("until 18000 ms after")]);
+    const believedMs = held.remainingMs();
+    const waited = await quorate(
+      "lock",
+      "job",
+      "--wait",
+      "60s",
+      ...reach,
+      "--",
+      "sh",
+      "-c",
+      "echo $QUORATE_TERM",
+    );
+    expect(waited).toMatchObject({ code: 0 });
+    expect(performance.now() - startedMs).toBeGreaterThan(18_000);
+    expect(believedMs).toBeGreaterThan(0);
+    expect(held.remainingMs()).toBe(0);
+    expect(Number(waited.stdout)).toBeGreaterThan(held.term + 2 ** 39);
+    expect((await quorate("status", ...reach)).stdout).not.toContain("No lease is granted");
+    await holding.close();
+  });
+
   it("refuses a file of which a byte has changed, and makes nothing of it", async () => {
     const peers = await endpointsOf("a");
     const node = startNode("a", peers);
@@ -169,6 +214,7 @@ describe("quorate recover", () => {
     expect(asked.code).toBe(2);
     expect(asked.stderr).toContain(`quorate recover ${data} --confirm a`);
     expect(asked.stderr).toContain("is gone for good");
+    expect(asked.stderr).toContain("no lease is granted until 15 s after");
     expect((await quorate("recover", data, "--confirm", "b")).code).toBe(2);
     a?.start();
     await until("a has its directory open", async () => {
@@ -178,14 +224,14 @@ describe("quorate recover", () => {
     expect((await quorate("recover", data, "--confirm", "a")).stderr).toContain("stop it");
     await a?.kill();
 
-    const done = await quorate("recover", data, "--confirm", "a", "--json");
+    const done = await quorate("recover", data, "--confirm", "a", "--grant-at-once", "--json");
     expect(done).toMatchObject({ code: 0, stderr: "" });
     const record = JSON.parse(await readFile(join(data, "recovered.json"), "utf8")) as {
       from: { directory: string; clusterId: string };
       to: { clusterId: string };
     };
     expect(record).toEqual(JSON.parse(done.stdout));
-    expect(record).toMatchObject({ nodeId: "a", to: { revision: 20 + 2 ** 40 } });
+    expect(record).toMatchObject({ nodeId: "a", graceMs: 0, to: { revision: 20 + 2 ** 40 } });
     expect(record.to.clusterId).not.toBe(record.from.clusterId);
     expect(await readdir(record.from.directory)).toContain("witness");
 
@@ -193,5 +239,11 @@ describe("quorate recover", () => {
     expect(await keysOf(peers.a as string)).toEqual(filled);
     const put = await quorate("put", "after", "it", "--endpoints", peers.a as string);
     expect(put).toMatchObject({ code: 0, stdout: `${21 + 2 ** 40}\n` });
+    expect(
+      await quorate("lock", "job", "--try", "--endpoints", peers.a as string, "--", "true"),
+    ).toMatchObject({
+      code: 0,
+      stderr: "",
+    });
   });
 });

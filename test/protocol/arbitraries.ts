@@ -64,6 +64,7 @@ const leaseCommands: fc.Arbitrary<LeaderCommand | LeaseCommand> = fc.oneof(
     office: counts,
     sessions: sessionsAt,
   }),
+  fc.record({ kind: fc.constant("endGrace" as const), office: counts }),
   fc.record({
     kind: fc.constant("renewSessions" as const),
     sessions: fc.array(counts, { minLength: 1, maxLength: 4 }),
@@ -248,6 +249,7 @@ const leaseResults: fc.Arbitrary<LeaseResult> = fc.oneof(
   fc.record({ kind: fc.constantFrom("leaseGranted" as const, "leaseDone" as const), term: counts }),
   fc.record({ kind: fc.constantFrom("leaseNotHeld" as const, "staleFence" as const), term: naturals }),
   fc.record({ kind: fc.constant("leaseQueued" as const), ahead: naturals }),
+  fc.record({ kind: fc.constant("gracePeriod" as const), forMs: counts }),
   fc.record({
     kind: fc.constant("leaseUnavailable" as const),
     at: fc.nat(31),

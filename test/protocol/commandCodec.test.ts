@@ -36,6 +36,7 @@ const numbers: readonly (readonly [Command, readonly number[]])[] = [
   [{ kind: "expireSessions", office: 2, sessions: [{ session: 5, renewals: 1 }] }, [1, 7, 0, 2, 1, 5, 1]],
   [{ kind: "markSilence", office: 2, sessions: [{ session: 5, renewals: 0 }] }, [1, 8, 0, 2, 1, 5, 0]],
   [{ kind: "renewSessions", sessions: [5, 6] }, [1, 9, 0, 2, 5, 6]],
+  [{ kind: "endGrace", office: 2 }, [1, 21, 0, 2]],
   [
     { kind: "leasesDue", office: 2, due: [{ what: "finish", name: "x", term: 7 }] },
     [1, 10, 0, 2, 1, 2, 1, 120, 7],

@@ -42,6 +42,7 @@ export type OptionName =
   | "ephemeral"
   | "events"
   | "from"
+  | "grant-at-once"
   | "help"
   | "history-bytes"
   | "history-revisions"
@@ -114,6 +115,9 @@ export const optionTable: Readonly<Record<OptionName, OptionSpec>> = {
   ephemeral: flag("keep the data in a temporary directory, removed at the end"),
   events: taking("N", "stop misbehaving after so many events of a seed"),
   from: taking("N", "begin with the changes of revision N (default: what happens from now on)"),
+  "grant-at-once": flag(
+    "do not wait for holders of the old cluster's leases: none of them believes in one any more",
+  ),
   help: flag("show help"),
   "history-bytes": taking("N", "bytes of history that the cluster keeps"),
   "history-revisions": taking("N", "revisions of history that the cluster keeps"),
@@ -267,17 +271,20 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
   snapshot: {
     positionals: ["ACTION", "FILE"],
     about: "save|inspect|restore: back the store up, look at a backup, make a new cluster of it",
-    options: ["data-dir", "id", "listen", ...connection],
+    options: ["data-dir", "id", "listen", "grant-at-once", ...connection],
     notes:
       "save FILE, of a cluster that runs, or with --data-dir DIR of a stopped node; inspect FILE;\n" +
       "restore FILE --data-dir DIR --id ID --listen ADDRESS makes a new cluster of one node, which others join:\n" +
-      "sessions are ended, the revision jumps.",
+      "sessions are ended, the revision jumps, and no lease is granted until the longest time to live of the old ones\n" +
+      "is over, unless --grant-at-once says that nobody believes in one any more.",
   },
   recover: {
     positionals: ["DIR"],
     about: "a majority is lost for good: make one node the only member of a new cluster",
-    options: ["confirm", "listen", "json"],
-    notes: "Says what may be lost, and does nothing without --confirm ID. The old directory is kept.",
+    options: ["confirm", "listen", "grant-at-once", "json"],
+    notes:
+      "Says what may be lost, and does nothing without --confirm ID. The old directory is kept. Leases: as in\n" +
+      "snapshot restore.",
   },
   doctor: {
     positionals: ["DIR"],

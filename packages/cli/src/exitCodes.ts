@@ -49,6 +49,7 @@ const exitCodeOfError: Partial<Record<ErrorCode, number>> = {
   CONFLICT: exitCodes.conflict,
   CONNECTION_FAILED: exitCodes.unavailable,
   DATA_LOST: exitCodes.storageFault,
+  GRACE_PERIOD: exitCodes.unavailable,
   INVALID_ARGUMENT: exitCodes.usage,
   INVALID_OPTIONS: exitCodes.usage,
   NOT_LEADER: exitCodes.unavailable,

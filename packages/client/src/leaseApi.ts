@@ -105,7 +105,7 @@ export interface Lease extends AsyncDisposable {
 
 export interface LeaseInfo {
   readonly name: string;
-  /** `granted`: to a waiter that does not know yet; `delayed`: kept back after an unclean loss. */
+  /** `granted`: to a waiter that does not know yet; `delayed`: kept back after an unclean loss or in a grace period. */
   readonly state: "free" | "granted" | "held" | "ending" | "delayed";
   /** Of the last grant; null where there was none that is remembered. */
   readonly term: number | null;
@@ -173,7 +173,10 @@ export interface CandidateOptions extends RequestOptions {
 export interface LeaseStore {
   /** Waits until it is granted; several names are granted together or not at all. `signal` takes the place back. */
   acquire(names: string | readonly string[], options?: LeaseOptions): Promise<Lease>;
-  /** Undefined where somebody has it, or is before us. */
+  /**
+   * Undefined where somebody has it, or is before us. Rejects `GRACE_PERIOD`, retryable, where the cluster was made of
+   * another one's store and grants nothing yet; its message says how long that may take.
+   */
   tryAcquire(names: string | readonly string[], options?: LeaseOptions): Promise<Lease | undefined>;
   /** Linearizable, as are all reads here. */
   get(name: string, options?: RequestOptions): Promise<LeaseInfo>;

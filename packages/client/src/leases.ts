@@ -153,6 +153,10 @@ export class LeaseAcquirer {
         return { term: result.term, isClaimed: true };
       case "leaseUnavailable":
         return "unavailable";
+      case "gracePeriod":
+        throw new QuorateError("GRACE_PERIOD", graceSentence(plan.shownNames, result.forMs), {
+          retryable: true,
+        });
       case "leaseQueued":
         return this.#waited(session, plan, bid, patience);
       case "sessionEnded":
@@ -230,4 +234,11 @@ export class LeaseAcquirer {
     }
     return lease.isOver ? "again" : lease;
   }
+}
+
+function graceSentence(names: readonly string[], forMs: number): string {
+  return (
+    `Nobody has ${names.join(", ")}, but no lease is granted until ${forMs} ms after the cluster's leader took office: ` +
+    "its store was made of another cluster's, whose holders may believe in theirs until then. Wait with acquire()."
+  );
 }

@@ -48,6 +48,18 @@ export const leases: readonly Mutant[] = [
     search,
   },
   {
+    name: "a restored cluster grants what a holder of the old one may still believe in",
+    source:
+      "coordination, §3: restoring grants nothing for the largest finite TTL in use; RFC 8881, §8.4.2.1",
+    file: "packages/kv/src/machine/leaseQueues.ts",
+    find: "if (first === undefined || change.state.graceMs > 0) return;",
+    replace: "if (first === undefined) return;",
+    killedBy: inFile("test/sim/restoredCluster.test.ts")(
+      "grants a lease only when the holder that the old one had cannot believe in it any more",
+    ),
+    search: unsearched("random runs never make one cluster of another's store"),
+  },
+  {
     name: "a lease is taken from a holder that comes first",
     source: "coordination, §3 and §4: strategies are decided in the state machine",
     file: "packages/kv/src/machine/leases.ts",

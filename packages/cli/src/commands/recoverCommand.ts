@@ -11,7 +11,9 @@ export async function runRecover(positionals: readonly string[], given: GivenOpt
   const [directory = ""] = positionals;
   const listen = textOption(given, "listen");
   const address = listen === undefined ? undefined : checkAddress(listen, "--listen");
-  const { lossSentences, readDirectoryStore, recoverDirectory } = await import("@quorate/kv/recovery");
+  const { lossSentences, newClusterSentences, readDirectoryStore, recoverDirectory } = await import(
+    "@quorate/kv/recovery"
+  );
   const found = await readDirectoryStore(directory);
   const { nodeId } = found.identity;
   const confirmed = textOption(given, "confirm");
@@ -26,13 +28,14 @@ export async function runRecover(positionals: readonly string[], given: GivenOpt
       ].join("\n"),
     );
   }
-  const options = { now: new Date(), ...(address === undefined ? {} : { address }) };
+  const grantsAtOnce = given["grant-at-once"] === true;
+  const options = { now: new Date(), grantsAtOnce, ...(address === undefined ? {} : { address }) };
   const { record, cluster } = await recoverDirectory(directory, options);
   if (given.json) process.stdout.write(`${JSON.stringify(record)}\n`);
   else {
     const lines = [
       `Node ${nodeId} is the only member of a new cluster, ${cluster.clusterId}, with entries up to ${record.from.index}.`,
-      `${cluster.sessionsEnded} sessions were ended. The revision goes on at ${cluster.revision}.`,
+      ...newClusterSentences(cluster),
       `The old directory is kept as ${record.from.directory}; what was done is in recovered.json.`,
       "Start the node as before. Add the others again with empty directories: quorate node --join …",
     ];

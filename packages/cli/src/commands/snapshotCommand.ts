@@ -17,7 +17,11 @@ export async function runSnapshot(positionals: readonly string[], given: GivenOp
     case "save":
       return save(file, given);
     case "inspect":
-      refuseOptions(given, ["data-dir", "id", "listen", ...connectionOptionNames], "inspect");
+      refuseOptions(
+        given,
+        ["data-dir", "id", "listen", "grant-at-once", ...connectionOptionNames],
+        "inspect",
+      );
       return inspect(file, given);
     case "restore":
       return restore(file, given);
@@ -27,7 +31,7 @@ export async function runSnapshot(positionals: readonly string[], given: GivenOp
 }
 
 async function save(file: string, given: GivenOptions): Promise<number> {
-  refuseOptions(given, ["id", "listen"], "save");
+  refuseOptions(given, ["id", "listen", "grant-at-once"], "save");
   const directory = textOption(given, "data-dir");
   const { saveDirectory, saveStoreSnapshot } = await import("@quorate/kv/recovery");
   if (directory !== undefined) {
@@ -55,15 +59,16 @@ async function restore(file: string, given: GivenOptions): Promise<number> {
   const nodeId = requiredOption(given, "id", usage);
   const address = checkAddress(requiredOption(given, "listen", usage), "--listen");
   if (!isNodeId(nodeId)) throw new UsageError(`--id is "${nodeId}", which is no name of a node.`);
-  const { restoreSnapshot } = await import("@quorate/kv/recovery");
-  const cluster = await restoreSnapshot(file, { dataDir, nodeId, address });
+  const grantsAtOnce = given["grant-at-once"] === true;
+  const { newClusterSentences, restoreSnapshot } = await import("@quorate/kv/recovery");
+  const cluster = await restoreSnapshot(file, { dataDir, nodeId, address, grantsAtOnce });
   if (given.json) {
     process.stdout.write(`${JSON.stringify(cluster)}\n`);
     return exitCodes.done;
   }
   const lines = [
     `${dataDir} is the directory of the first member of a new cluster, ${cluster.clusterId}.`,
-    `${cluster.sessionsEnded} sessions were ended. The revision goes on at ${cluster.revision}.`,
+    ...newClusterSentences(cluster),
     `Start it:  quorate node --id ${nodeId} --listen ${address} --peers ${nodeId}=${address} --data-dir ${dataDir}`,
     `Add other nodes with empty directories:  quorate node --join ${address} …`,
   ];

@@ -65,7 +65,7 @@ export function withLeases(
 export async function acquired(cluster: Cluster, name: string, { waitMs }: Waiting): Promise<Lease> {
   const holder = `${hostname()}/${process.pid}`;
   if (waitMs === 0) {
-    const lease = await cluster.lease.tryAcquire(name, { holder });
+    const lease = await tried(cluster, name, holder);
     if (lease !== undefined) return lease;
     throw notAcquired(`Somebody else has ${JSON.stringify(name)}.`);
   }
@@ -82,6 +82,16 @@ export async function acquired(cluster: Cluster, name: string, { waitMs }: Waiti
   } finally {
     clearTimeout(timer);
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, interrupt);
+  }
+}
+
+/** A cluster that grants nothing yet is no failure of ours. */
+async function tried(cluster: Cluster, name: string, holder: string): Promise<Lease | undefined> {
+  try {
+    return await cluster.lease.tryAcquire(name, { holder });
+  } catch (error) {
+    const fields = quorateError(error);
+    throw fields?.code === "GRACE_PERIOD" ? notAcquired(fields.message) : error;
   }
 }
 

@@ -55,6 +55,7 @@ const layouts = [
   "transaction",
   "limitStore",
   "compareStates",
+  "endGrace",
 ] as const;
 type Layout = (typeof layouts)[number];
 

@@ -60,6 +60,9 @@ export function writeLeaseCommand(sink: ByteSink, command: Coded): void {
         writeLeaseAt(sink, due);
       });
       return;
+    case "endGrace":
+      sink.varint(command.office);
+      return;
     case "acquireLease":
       writeAcquire(sink, command);
       return;
@@ -108,6 +111,8 @@ export function readLeaseCommand(reader: ByteReader, kind: Coded["kind"]): Coded
         office: reader.varint("office"),
         due: readEach(reader, "leases", maxBatchedItems, () => readDue(reader)),
       };
+    case "endGrace":
+      return { kind, office: reader.varint("office") };
     case "acquireLease":
       return readAcquire(reader);
     case "cancelAcquire":
@@ -151,6 +156,8 @@ export function leaseCommandProblem(command: Coded): string | undefined {
         batchProblem(command.sessions) ??
         firstProblem(command.sessions, (session) => positiveProblem("session", session))
       );
+    case "endGrace":
+      return positiveProblem("office", command.office);
     case "leasesDue":
       return (
         batchProblem(command.due) ??

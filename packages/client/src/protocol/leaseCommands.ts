@@ -55,7 +55,9 @@ export type LeaderCommand =
   | { readonly kind: "markSilence"; readonly office: number; readonly sessions: readonly SessionAt[] }
   /** Logged renewals, of sessions with a mark: they clear it. */
   | { readonly kind: "renewSessions"; readonly sessions: readonly number[] }
-  | { readonly kind: "leasesDue"; readonly office: number; readonly due: readonly LeaseDue[] };
+  | { readonly kind: "leasesDue"; readonly office: number; readonly due: readonly LeaseDue[] }
+  /** What the holders of the store that this one was made of may have believed is over: grants begin. */
+  | { readonly kind: "endGrace"; readonly office: number };
 
 export type LeaseCommand =
   /** By a session. All of the names or none; the grant, and the place in the queue, are known by its sequence. */
@@ -113,6 +115,11 @@ export type LeaseResult =
       readonly term: number;
       readonly holder: ByteString;
     }
+  /**
+   * Not granted, and not asked to wait: nothing is granted yet, for the store was made of another one, whose holders
+   * may believe in their leases for so long after this one's leader took office.
+   */
+  | { readonly kind: "gracePeriod"; readonly forMs: number }
   /** Done to the grant of `term`. */
   | { readonly kind: "leaseDone"; readonly term: number }
   /** That grant is over, or was never this session's; `term` is that of the grant in force, 0 where there is none. */

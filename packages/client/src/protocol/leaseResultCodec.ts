@@ -14,6 +14,8 @@ export function leaseResultFields(result: LeaseResult): unknown[] {
       return [result.term];
     case "leaseQueued":
       return [result.ahead];
+    case "gracePeriod":
+      return [result.forMs];
     case "leaseUnavailable":
       return [result.at, result.term, result.holder];
     case "acquireCancelled":
@@ -43,6 +45,8 @@ export function leaseResultFromWire(
         return undefined;
       return isByteText(holder, maxHolderBytes) ? { kind, at, term, holder } : undefined;
     }
+    case "gracePeriod":
+      return isTuple(fields, 2) && isInteger(first, 1) ? { kind, forMs: first } : undefined;
     case "acquireCancelled":
       return isTuple(fields, 1) ? { kind } : undefined;
     default:

@@ -10,7 +10,7 @@ export interface LeaseReport {
   readonly name: ByteString;
   /**
    * `granted`: to a waiter that has not claimed it yet. `ending`: still held, by someone who will lose it. `delayed`:
-   * lost uncleanly, and granted to nobody until its delay is over.
+   * lost uncleanly, and granted to nobody until its delay is over, or of a store in its grace period.
    */
   readonly state: "free" | "granted" | "held" | "ending" | "delayed";
   /** Of the last grant; 0 where there was none. */

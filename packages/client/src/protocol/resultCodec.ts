@@ -32,6 +32,7 @@ const resultKinds = [
   "tooLarge",
   "storeLimited",
   "answersFull",
+  "gracePeriod",
 ] as const;
 
 export function resultToWire(result: CommandResult): unknown[] {

@@ -16,6 +16,7 @@ import {
 } from "@quorate/client/protocol";
 import { type Change, changeOf, type EndedGrant } from "./change.ts";
 import { answerOnce } from "./exactlyOnce.ts";
+import { endGrace } from "./grace.ts";
 import { settleQueues } from "./leaseQueues.ts";
 import {
   acquireLease,
@@ -129,6 +130,9 @@ function runLeaderCommand(change: Change, command: LeaderCommand): void {
       return;
     case "leasesDue":
       if (command.office === change.term) for (const due of command.due) leaseDue(change, due);
+      return;
+    case "endGrace":
+      endGrace(change, command.office);
       return;
     default:
       unreachable(command);

@@ -3,6 +3,7 @@ export { type Applied, applyAndTell, applyEntry } from "./applyEntry.ts";
 export type { EndedGrant } from "./change.ts";
 export { type ContentRestoration, restoreContent } from "./content/restoreContent.ts";
 export { writeContent } from "./content/writeContent.ts";
+export { beginGrace, graceNeeded, graceNotice } from "./grace.ts";
 export { hashState } from "./hashState.ts";
 export { type History, type PairChange, type RevisionRecord, recordsAfter } from "./history.ts";
 export { jumpRevision } from "./jumpRevision.ts";

@@ -98,6 +98,11 @@ export function settleQueues(change: Change): void {
   }
 }
 
+/** As if each of them had been touched: what kept all of them from being granted is over. */
+export function settleAll({ state, touched }: Change): void {
+  for (const [name, { queue }] of state.leases.entries()) if (queue.length > 0) touched.add(name);
+}
+
 /** By when it was last changed, then by name: those of one entry are forgotten in an order, too. */
 export function idleKey({ name, changed }: LeaseState): ByteString {
   return String(changed).padStart(16, "0") + name;
@@ -111,7 +116,7 @@ function rest(state: StoreState, lease: LeaseState): void {
 
 function grantNext(change: Change, { queue }: LeaseState): void {
   const first = queue[0];
-  if (first === undefined) return;
+  if (first === undefined || change.state.graceMs > 0) return;
   const leases = first.names.map((name) => leaseOf(change.state, name));
   const isItsTurn = leases.every(
     (lease) => lease.grant === undefined && lease.delayMs === 0 && isSame(lease.queue[0], first),

@@ -28,7 +28,7 @@ export function termInForce(state: StoreState, name: ByteString): number {
 
 /** A name that was never heard of is free, and was granted 0 times. */
 export function getLease(state: StoreState, name: ByteString): LeaseReport {
-  return reportOf(leaseOf(state, name));
+  return reportOf(state, leaseOf(state, name));
 }
 
 /** Of a name that was never heard of: none. The oldest first. */
@@ -46,7 +46,7 @@ export function listLeases(
   for (const [name, lease] of state.leases.entries(range.from)) {
     if (range.to !== "" && name >= range.to) break;
     if (leases.length >= limit) return { leases, more: true };
-    leases.push(reportOf(lease));
+    leases.push(reportOf(state, lease));
   }
   return { leases, more: false };
 }
@@ -88,11 +88,11 @@ function sessionLeaseOf({ sequence, term, claimed, ending, handover }: Acquisiti
   return { sequence, term, claimed, ending, handover };
 }
 
-function reportOf(lease: LeaseState): LeaseReport {
+function reportOf(state: StoreState, lease: LeaseState): LeaseReport {
   const { name, term, transitions, changed, grant, queue } = lease;
   return {
     name,
-    state: stateOf(lease),
+    state: stateOf(state, lease),
     term,
     transitions,
     changed,
@@ -105,7 +105,7 @@ function reportOf(lease: LeaseState): LeaseReport {
   };
 }
 
-function stateOf({ grant, delayMs }: LeaseState): LeaseReport["state"] {
-  if (grant === undefined) return delayMs > 0 ? "delayed" : "free";
+function stateOf({ graceMs }: StoreState, { grant, delayMs }: LeaseState): LeaseReport["state"] {
+  if (grant === undefined) return delayMs > 0 || graceMs > 0 ? "delayed" : "free";
   return standingOf(grant);
 }

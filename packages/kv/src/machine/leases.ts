@@ -42,6 +42,7 @@ export function acquireLease(change: Change, command: Acquire): CommandResult {
   const reason = fullness(change, sender.session, leases);
   if (reason !== undefined) return { kind: "refused", reason };
   if (!command.wait) {
+    if (change.state.graceMs > 0) return { kind: "gracePeriod", forMs: change.state.graceMs };
     const at = leases.findIndex((lease) => !isFree(lease));
     if (at >= 0) return unavailable(at, leases[at] as LeaseState);
   }

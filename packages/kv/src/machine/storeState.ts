@@ -35,6 +35,8 @@ export interface StoreState {
   idleLeases: OrderedMap<ByteString, ByteString>;
   /** How many `past` grants all leases remember together. Counted again at a restore. */
   pastGrants: number;
+  /** Nothing is granted until the leader says that this is over: see grace.ts. 0: it is. */
+  graceMs: number;
   /** How many views were taken of it. Of this node alone: no result depends on it, and no digest has it. */
   generation: number;
 }
@@ -82,6 +84,7 @@ export function createStore(): StoreState {
     leases: createKeyMap(),
     idleLeases: createKeyMap(),
     pastGrants: 0,
+    graceMs: 0,
     generation: 0,
   };
 }

@@ -9,7 +9,7 @@ import type { StoreState } from "./storeState.ts";
 
 /** Every field is named, so that one that was forgotten is found by the compiler. */
 export function viewOf(state: StoreState): StoreState {
-  const { revision, bytes, digest, limits, pastGrants, generation } = state;
+  const { revision, bytes, digest, limits, pastGrants, graceMs, generation } = state;
   const view: StoreState = {
     revision,
     pairs: state.pairs.clone(),
@@ -21,6 +21,7 @@ export function viewOf(state: StoreState): StoreState {
     leases: state.leases.clone(),
     idleLeases: state.idleLeases.clone(),
     pastGrants,
+    graceMs,
     generation,
   };
   state.generation += 1;

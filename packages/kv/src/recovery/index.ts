@@ -1,6 +1,13 @@
 /** @quorate/kv/recovery: what `quorate snapshot` and `quorate recover` do with files and directories. */
 export { type DirectoryStore, readDirectoryStore } from "./directoryStore.ts";
-export { makeNewCluster, type NewCluster, revisionJump } from "./newCluster.ts";
+export {
+  bearNewCluster,
+  makeNewCluster,
+  type NewCluster,
+  type NewClusterOptions,
+  newClusterSentences,
+  revisionJump,
+} from "./newCluster.ts";
 export {
   lossSentences,
   type Recovered,

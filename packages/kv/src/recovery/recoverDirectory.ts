@@ -7,10 +7,11 @@
 import { readFile, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type Member, membersOf, nodeIdOf, QuorateError, systemRandom } from "@quorate/raft";
-import { openDirectory, type Report } from "@quorate/storage";
+import { openDirectory } from "@quorate/storage";
 import { syncDirectory, writeDurably } from "@quorate/storage/internal";
+import { graceNeeded } from "../machine/index.ts";
 import { type DirectoryStore, readDirectoryStore } from "./directoryStore.ts";
-import { makeNewCluster, type NewCluster } from "./newCluster.ts";
+import { makeNewCluster, type NewCluster, type NewClusterOptions } from "./newCluster.ts";
 import { assertEmpty } from "./snapshots.ts";
 
 /** The file in the new directory that tells what was done. */
@@ -34,6 +35,8 @@ export interface RecoveryRecord {
   };
   readonly to: { readonly clusterId: string; readonly member: string; readonly revision: number };
   readonly sessionsEnded: number;
+  readonly endlessSessionsEnded: number;
+  readonly graceMs: number;
 }
 
 export interface Recovered {
@@ -41,10 +44,14 @@ export interface Recovered {
   readonly cluster: NewCluster;
 }
 
+export interface RecoverOptions extends Partial<NewClusterOptions> {
+  readonly now: Date;
+}
+
 /** `address`: where the new cluster's member is reached; default: where the old one was. */
 export async function recoverDirectory(
   directory: string,
-  { now, address }: { readonly now: Date; readonly address?: string },
+  { now, address, grantsAtOnce = false }: RecoverOptions,
 ): Promise<Recovered> {
   const path = resolve(directory);
   const old = await readDirectoryStore(path);
@@ -53,7 +60,7 @@ export async function recoverDirectory(
   const made = `${path}.recovering`;
   await assertEmpty(kept);
   await rm(made, { recursive: true, force: true });
-  const first = { directory: made, nodeId, address: address ?? addressOf(old) };
+  const first = { directory: made, nodeId, address: address ?? addressOf(old), grantsAtOnce };
   const cluster = await makeNewCluster(old, first);
   const record = recordOf(old, cluster, kept, now);
   await writeDurably(
@@ -98,6 +105,8 @@ function recordOf(old: DirectoryStore, cluster: NewCluster, kept: string, now: D
     },
     to: { clusterId: cluster.clusterId, member: cluster.member, revision: cluster.revision },
     sessionsEnded: cluster.sessionsEnded,
+    endlessSessionsEnded: cluster.endlessSessionsEnded,
+    graceMs: cluster.graceMs,
   };
 }
 
@@ -116,12 +125,8 @@ export function lossSentences({
   configuration,
   boundary,
   clusterId,
-}: {
-  readonly report: Report;
-  readonly configuration: DirectoryStore["configuration"];
-  readonly boundary: DirectoryStore["boundary"];
-  readonly clusterId: string;
-}): readonly string[] {
+  store,
+}: Pick<DirectoryStore, "report" | "configuration" | "boundary" | "clusterId" | "store">): readonly string[] {
   const members = membersOf(configuration).map(({ id }) => nodeIdOf(id));
   const { floor } = report;
   return [
@@ -131,6 +136,8 @@ export function lossSentences({
       ? []
       : [`It once had entries up to ${floor.lastIndex} itself, and lost those after ${boundary.index}.`]),
     "Its last entries may never have been acknowledged, and are kept nevertheless.",
+    `Its sessions end, with their leases; no lease is granted until ${graceNeeded(store) / 1_000} s after the new ` +
+      "cluster's leader took office, unless --grant-at-once says that nobody believes in one any more.",
     "The other members can never come back to it: their directories belong to the old cluster. Should a majority " +
       "of them be started again, two clusters go on, and each takes writes.",
   ];

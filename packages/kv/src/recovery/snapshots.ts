@@ -24,7 +24,7 @@ import {
   writeContent,
 } from "../machine/index.ts";
 import { readDirectoryStore } from "./directoryStore.ts";
-import { makeNewCluster, type NewCluster } from "./newCluster.ts";
+import { makeNewCluster, type NewCluster, type NewClusterOptions } from "./newCluster.ts";
 
 /** What is in a snapshot file, all of which was read and verified. */
 export interface SnapshotSummary {
@@ -112,17 +112,12 @@ async function loadSnapshot(path: string): Promise<{ summary: SnapshotSummary; s
  */
 export async function restoreSnapshot(
   path: string,
-  {
-    dataDir,
-    nodeId,
-    address,
-  }: { readonly dataDir: string; readonly nodeId: NodeId; readonly address: string },
+  { dataDir, nodeId, ...options }: { readonly dataDir: string; readonly nodeId: NodeId } & NewClusterOptions,
 ): Promise<NewCluster> {
-  const { summary, store } = await loadSnapshot(path);
+  const { store } = await loadSnapshot(path);
   await assertEmpty(dataDir);
   const { boundary } = (await inspectSnapshotFile(path)).header;
-  const cluster = await makeNewCluster({ store, boundary }, { directory: dataDir, nodeId, address });
-  return { ...cluster, sessionsEnded: summary.sessions };
+  return makeNewCluster({ store, boundary }, { directory: dataDir, nodeId, ...options });
 }
 
 export async function assertEmpty(directory: string): Promise<void> {

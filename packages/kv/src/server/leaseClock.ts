@@ -1,6 +1,7 @@
 /**
  * The timers of leases: a grant that nobody claims is passed on, a break's time runs out, an ending is finished, a lock
- * delay is over. They run on the leader alone, act by log command, and begin anew in full with each new leader.
+ * delay is over; and of all of them, where the store was made of another one: grants begin (grace.ts). They run on the
+ * leader alone, act by log command, and begin anew in full with each new leader.
  *
  * An ending is finished one TTL after the last keep-alive that this leader may have answered without telling of it: by
  * then its holder's own deadline, counted from when it sent that, is over. What is proposed names the office's term
@@ -8,6 +9,7 @@
  */
 import {
   type ByteString,
+  type Command,
   type CommandResult,
   type DueKind,
   encodeProposal,
@@ -21,7 +23,7 @@ export interface LeaseClockPorts {
   readonly node: Pick<RaftNode<CommandResult>, "propose">;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly store: Pick<StoreState, "sessions" | "leases">;
+  readonly store: Pick<StoreState, "sessions" | "leases" | "graceMs">;
   /** When the session was last heard in this office, or when the office began; in `bootMs`. */
   readonly heardMs: (session: number) => number;
 }
@@ -45,6 +47,8 @@ export class LeaseClock {
   #office: number | undefined;
   #cancel: Cancel | undefined;
   #armedMs: number = Number.POSITIVE_INFINITY;
+  /** When grants may begin; Infinity where they have. */
+  #graceEndMs: number = Number.POSITIVE_INFINITY;
 
   constructor(ports: LeaseClockPorts, options: LeaseClockOptions) {
     this.#ports = ports;
@@ -59,7 +63,11 @@ export class LeaseClock {
     this.end();
     this.#office = office;
     const nowMs = this.#ports.clock.bootMs();
-    for (const lease of this.#ports.store.leases.values()) this.#look(lease, nowMs);
+    const { leases, graceMs } = this.#ports.store;
+    for (const lease of leases.values()) this.#look(lease, nowMs);
+    if (graceMs === 0) return;
+    this.#graceEndMs = nowMs + graceMs;
+    this.#armBy(this.#graceEndMs);
   }
 
   end(): void {
@@ -68,6 +76,7 @@ export class LeaseClock {
     this.#cancel?.();
     this.#cancel = undefined;
     this.#armedMs = Number.POSITIVE_INFINITY;
+    this.#graceEndMs = Number.POSITIVE_INFINITY;
   }
 
   /** These were changed by an entry. */
@@ -127,7 +136,7 @@ export class LeaseClock {
     if (office === undefined) return;
     const nowMs = clock.bootMs();
     const due: LeaseDue[] = [];
-    let nextMs = Number.POSITIVE_INFINITY;
+    let nextMs = this.#endGraceBy(office, nowMs);
     for (const timer of this.#timers.values()) {
       const { what, name, term, dueMs } = timer;
       if (dueMs <= nowMs && due.length < maxBatchedItems) {
@@ -137,24 +146,32 @@ export class LeaseClock {
       }
       nextMs = Math.min(nextMs, this.#timers.get(name)?.dueMs ?? nextMs);
     }
-    if (due.length > 0) this.#propose(office, due);
+    if (due.length > 0) {
+      const [{ what, name, term } = { what: "", name: "", term: 0 }] = due;
+      const facts = { leases: due.length, what, name, term };
+      this.#propose({ kind: "leasesDue", office, due }, facts, "The time of leases had run out.");
+    }
     this.#armBy(nextMs);
   }
 
-  #propose(office: number, due: readonly LeaseDue[]): void {
+  /** When it is to be looked at again. */
+  #endGraceBy(office: number, nowMs: number): number {
+    const { graceMs } = this.#ports.store;
+    if (graceMs === 0) this.#graceEndMs = Number.POSITIVE_INFINITY;
+    if (nowMs < this.#graceEndMs) return this.#graceEndMs;
+    this.#propose({ kind: "endGrace", office }, { graceMs }, "Leases are granted from now on.");
+    this.#graceEndMs = nowMs + this.#options.retryMs;
+    return this.#graceEndMs;
+  }
+
+  /** What fails is tried again when its timer runs out the next time. */
+  #propose(command: Command, facts: Readonly<Record<string, unknown>>, done: string): void {
     const { node, logger } = this.#ports;
-    const command = encodeProposal({
-      origin: { kind: "anonymous" },
-      command: { kind: "leasesDue", office, due },
-    });
-    node.propose(command).then(
-      () => {
-        const [{ what, name, term } = { what: "", name: "", term: 0 }] = due;
-        logger.info({ leases: due.length, what, name, term }, "The time of leases had run out.");
-      },
+    node.propose(encodeProposal({ origin: { kind: "anonymous" }, command })).then(
+      () => logger.info(facts, done),
       (error: unknown) => {
         if (!(error instanceof QuorateError)) throw error;
-        logger.debug({ leases: due.length, code: error.code }, "Timers of leases are tried again.");
+        logger.debug({ ...facts, code: error.code }, "Timers of leases are tried again.");
       },
     );
   }

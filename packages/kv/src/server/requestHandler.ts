@@ -15,7 +15,7 @@ import {
   type WatchMessage,
 } from "@quorate/client/protocol";
 import { type Cancel, type Clock, nodeIdOf, QuorateError, type RaftNode } from "@quorate/raft";
-import { quotaAlarm, revision } from "../machine/index.ts";
+import { graceNotice, quotaAlarm, revision } from "../machine/index.ts";
 import { asQuorateError, failureOf } from "./failureOf.ts";
 import type { LeaseEnds } from "./leaseEnds.ts";
 import { LeaseRequests } from "./leaseRequests.ts";
@@ -56,6 +56,7 @@ const leadersOnly: ReadonlySet<Command["kind"]> = new Set([
   "markSilence",
   "renewSessions",
   "leasesDue",
+  "endGrace",
   "compareStates",
 ]);
 
@@ -222,7 +223,7 @@ export class RequestHandler {
   #status(): Extract<ResponseBody, { kind: "status" }>["status"] {
     const { node, host, comparison, leaseEnds } = this.#ports;
     const alarm = quotaAlarm(host.store);
-    const complaints = [alarm, comparison.complaint, ...leaseEnds.complaints].filter(
+    const complaints = [alarm, graceNotice(host.store), comparison.complaint, ...leaseEnds.complaints].filter(
       (each) => each !== undefined,
     );
     return statusReport({

@@ -8,6 +8,7 @@
 import type { ByteReader } from "@quorate/client/protocol";
 import type { StoreState } from "../storeState.ts";
 import type { ContentWriter } from "./contentWriter.ts";
+import { graceSection } from "./graceSection.ts";
 import { historyFloorSection, historySection } from "./historySection.ts";
 import { acquisitionsSection, attachmentsSection, leasesSection, silencesSection } from "./leaseSections.ts";
 import { limitsSection } from "./limitsSection.ts";
@@ -50,4 +51,5 @@ export const sections: readonly StateSection[] = [
   historyFloorSection,
   historySection,
   pastGrantsSection,
+  graceSection,
 ];

@@ -1,0 +1,26 @@
+/**
+ * For how long nothing is granted, in a store that was made of another one: one item, the milliseconds. Only where that
+ * is not over, so that a release which knows nothing of it refuses such a snapshot, and takes every other one.
+ */
+import { maxSessionTtlMs } from "@quorate/client/protocol";
+import type { StateSection } from "./sections.ts";
+
+export const graceSection: StateSection = {
+  tag: 13,
+  name: "grace period",
+  *write(view, out) {
+    if (view.graceMs === 0) return;
+    out.varint(view.graceMs);
+    yield;
+  },
+  restore(state) {
+    return {
+      item: (input) => {
+        state.graceMs = input.varint("grace period");
+        if (state.graceMs < 1 || state.graceMs > maxSessionTtlMs)
+          input.fail("its grace period is out of bounds");
+      },
+      end: () => {},
+    };
+  },
+};
