@@ -9,6 +9,7 @@ import {
   configurationOf,
   type Entry,
   encodeConfiguration,
+  entryOverheadBytes,
   firstCachedIndex,
   InvariantError,
   lastTerm,
@@ -227,7 +228,7 @@ function applyStep(cluster: Cluster, model: Entry[], at: { term: number; commit:
 
 describe("the log", () => {
   it("is what a plain array would be, whatever is appended and cut, and so is the disk in the end", () => {
-    const maxCachedBytes = fc.constantFrom(0, 3, 1000);
+    const maxCachedBytes = fc.constantFrom(0, entryOverheadBytes + 3, 10_000);
     fc.assert(
       fc.property(maxCachedBytes, fc.array(aStep, { minLength: 0, maxLength: 25 }), (cached, steps) => {
         const core = { maxCachedBytes: cached, maxUncommittedBytes: 1 };
@@ -250,7 +251,10 @@ describe("the log", () => {
           expect(first).toBeLessThanOrEqual(Math.min(disk.durableIndex, node.state.commitIndex) + 1);
           const held = cachedEntries(node.state, first, log.lastIndex, Number.POSITIVE_INFINITY);
           expect(held).toEqual(model.slice(first - 1));
-          expect(log.tailBytes).toBe(held!.reduce((sum, { data }) => sum + data.length, 0));
+          expect(log.tailBytes).toBe(
+            held!.reduce((sum, { data }) => sum + entryOverheadBytes + data.length, 0),
+          );
+          expect(log.tail.filter((each) => each !== undefined)).toEqual(held);
           if (first > 1)
             expect(cachedEntries(node.state, asIndex(first - 1), log.lastIndex, 9)).toBeUndefined();
         }
@@ -279,7 +283,7 @@ describe("the log", () => {
   });
 
   it("lets go of old entries without growing for ever", () => {
-    const cluster = createCluster({ nodes: ["a"], core: { maxCachedBytes: 100 } });
+    const cluster = createCluster({ nodes: ["a"], core: { maxCachedBytes: 2_000 } });
     turn(cluster, "a", { kind: "tick" });
     const { log } = nodeOf(cluster, "a").state;
     for (let id = 0; id < 20_000; id += 1) {
@@ -287,7 +291,11 @@ describe("the log", () => {
     }
     expect(nodeOf(cluster, "a").id).toBe(idOf("a"));
     expect(log.lastIndex).toBe(20_001);
-    expect(log.tailBytes).toBeLessThanOrEqual(100);
+    expect(log.tailBytes).toBeLessThanOrEqual(2_000);
     expect(log.tail.length).toBeLessThan(3000);
+    // What it let go of is not in memory any more, though its place in the list is.
+    expect(log.tail.filter((each) => each !== undefined)).toHaveLength(
+      Math.floor(2_000 / (entryOverheadBytes + 1)),
+    );
   });
 });

@@ -3,7 +3,7 @@
  * not written, partitions, pauses. Safety is checked at every turn; then everything heals and the cluster
  * must recover.
  */
-import { createRandom, nextBetween, type RandomState } from "@quorate/raft";
+import { createRandom, entryOverheadBytes, nextBetween, type RandomState } from "@quorate/raft";
 import { describe, expect, it } from "vitest";
 import {
   advance,
@@ -49,7 +49,7 @@ function startRun(seed: number): Run {
     maxUncommittedEntries: draw(1, 50),
     maxUncommittedBytes: draw(1, 400),
     maxPendingReads: draw(1, 20),
-    maxCachedBytes: draw(0, 2) === 0 ? 0 : draw(0, 200),
+    maxCachedBytes: draw(0, 2) === 0 ? 0 : draw(0, 30 * entryOverheadBytes),
     seed,
   };
   const cluster = createCluster({ nodes: names, core });

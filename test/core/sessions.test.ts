@@ -1,5 +1,5 @@
 /** Replication sessions, entries that left the memory, and the bounds of what is proposed. */
-import { asIndex, asTerm } from "@quorate/raft";
+import { asIndex, asTerm, entryOverheadBytes } from "@quorate/raft";
 import { describe, expect, it } from "vitest";
 import {
   advance,
@@ -154,7 +154,7 @@ describe("entries that left the memory", () => {
   });
 
   it("fill a follower that was away for long, with any cache", () => {
-    for (const maxCachedBytes of [0, 3, 50]) {
+    for (const maxCachedBytes of [0, entryOverheadBytes + 3, 20 * entryOverheadBytes]) {
       const cluster = createCluster({
         nodes: ["a", "b", "c"],
         core: { maxCachedBytes, maxAppendBytes: 5, maxUncommittedBytes: 100 },

@@ -1,6 +1,6 @@
 /** A leader that sends a snapshot: to whom, in what steps, when it ends, and what of the log it keeps meanwhile. */
 import type { Effects, Message } from "@quorate/raft";
-import { asIndex, asTerm } from "@quorate/raft";
+import { asIndex, asTerm, entryOverheadBytes } from "@quorate/raft";
 import { describe, expect, it } from "vitest";
 import {
   advance,
@@ -321,9 +321,10 @@ describe("compaction", () => {
     const table: [tail: number, tailBytes: number, compactableTo: number, expected: number][] = [
       [0, 0, 11, 11],
       [3, 1_000, 11, 8],
-      [3, 25, 11, 9],
+      [3, 2 * (10 + entryOverheadBytes), 11, 9],
+      [3, 2 * (10 + entryOverheadBytes) - 1, 11, 10],
       [3, 1_000, 5, 5],
-      [50, 1_000, 11, 0],
+      [50, 11 * (10 + entryOverheadBytes), 11, 0],
     ];
     for (const [compactionTailEntries, compactionTailBytes, compactableTo, expected] of table) {
       const cluster = createCluster({ nodes: ["a"], core: { compactionTailEntries, compactionTailBytes } });

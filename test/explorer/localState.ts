@@ -123,7 +123,7 @@ function keyOfValue(name: string, value: unknown): unknown {
 /** A text that two states share exactly when nothing can tell them apart. */
 export function keyOf({ core, stored, writing, memory }: LocalState): string {
   const { tail, head, ...log } = core.log;
-  const cached = tail.slice(head).map(entryText);
+  const cached = (tail.slice(head) as Entry[]).map(entryText);
   const kept = stored.entries.map(entryText);
   const { self } = core.options;
   const value = {

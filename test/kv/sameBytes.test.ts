@@ -56,7 +56,7 @@ interface Setting {
 
 const settings: fc.Arbitrary<Setting> = fc.record({
   entriesPerAppend: fc.constantFrom(1, 2, 7, 100),
-  maxCachedBytes: fc.constantFrom(0, 100, 1_000_000),
+  maxCachedBytes: fc.constantFrom(0, 1_000, 1_000_000),
   heartbeatMs: fc.constantFrom(10, 50),
   turnsPerWrite: fc.integer({ min: 0, max: 3 }),
   commitLag: fc.integer({ min: 0, max: 5 }),

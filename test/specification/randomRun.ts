@@ -2,7 +2,7 @@
  * A schedule that chance draws, with the shadow at its side: losses, doubled and late messages, slow disks, crashes,
  * partitions, for one to five nodes.
  */
-import { createRandom, nextBetween, type RandomState } from "@quorate/raft";
+import { createRandom, entryOverheadBytes, nextBetween, type RandomState } from "@quorate/raft";
 import {
   type Cluster,
   crash,
@@ -34,7 +34,7 @@ export function runShadowed(seed: number, steps: number): ReadonlyMap<string, nu
     core: {
       seed,
       maxAppendBytes: 1 + nextBetween(random, 0, 20),
-      maxCachedBytes: nextBetween(random, 0, 30),
+      maxCachedBytes: nextBetween(random, 0, 10 * entryOverheadBytes),
     },
   });
   const shadow = followCluster(cluster);

@@ -43,7 +43,7 @@ export interface CoreOptions {
   readonly maxUncommittedBytes: number;
   /** Reads that wait for a confirmed read index. */
   readonly maxPendingReads: number;
-  /** Bytes of durable, applied entries that stay in memory for slow followers. */
+  /** Memory for durable, applied entries that slow followers may need, the overhead of each included. */
   readonly maxCachedBytes: number;
   /** Content of a snapshot in one chunk, and what a transfer may take of a link on average. */
   readonly snapshotChunkBytes: number;

@@ -22,6 +22,7 @@ export { InvariantError, invariant, unreachable } from "./invariant.ts";
 export {
   configurationAt,
   configurationOf,
+  entryOverheadBytes,
   firstCachedIndex,
   type LogState,
   lastTerm,

@@ -24,14 +24,24 @@ export interface LogState {
   lastIndex: Index;
   /** Ascending in both fields. */
   runs: TermRun[];
-  /** The entries in memory, consecutive up to `lastIndex`, from position `head` on. */
-  tail: Entry[];
+  /** The entries in memory, consecutive up to `lastIndex`, from position `head` on; before it there is nothing. */
+  tail: (Entry | undefined)[];
   /** What lies before it was let go of; cut off now and then, so that letting go costs next to nothing. */
   head: number;
-  /** Bytes of entry data in memory. */
+  /** What the entries in memory take of it: see `heldBytes`. */
   tailBytes: number;
   /** Ascending; the last one is in force. Never empty. */
   configurations: ConfigurationAt[];
+}
+
+/**
+ * What an entry takes of memory besides its data: the objects that it consists of, and its place in lists. A log of
+ * small entries is mostly this.
+ */
+export const entryOverheadBytes = 160;
+
+function heldBytes({ data }: Entry): number {
+  return entryOverheadBytes + data.length;
 }
 
 export function createLog(restored: RestoredState): LogState {
@@ -114,7 +124,7 @@ export function appendEntry(log: LogState, entry: Entry): void {
   }
   log.lastIndex = entry.index;
   log.tail.push(entry);
-  log.tailBytes += entry.data.length;
+  log.tailBytes += heldBytes(entry);
   if (entry.kind === "configuration") {
     const configuration = decodeConfiguration(entry.data);
     invariant(configuration !== undefined, "an entry of kind configuration holds one", {
@@ -128,7 +138,7 @@ export function appendEntry(log: LogState, entry: Entry): void {
 export function truncateLog(log: LogState, from: Index): void {
   invariant(from > log.boundary.index, "the boundary is never truncated", { from, boundary: log.boundary });
   while (log.tail.length > log.head && log.lastIndex >= from) {
-    log.tailBytes -= log.tail.pop()!.data.length;
+    log.tailBytes -= heldBytes(log.tail.pop()!);
     log.lastIndex = asIndex(log.lastIndex - 1);
   }
   if (log.lastIndex >= from) log.lastIndex = asIndex(from - 1);
@@ -173,14 +183,14 @@ export function replaceLog(log: LogState, { boundary, configuration }: SnapshotH
 
 /**
  * The last index before the newest `maxEntries` entries up to `end`, or before fewer of them where those are more than
- * `maxBytes`. What is not in memory counts by number alone.
+ * `maxBytes`, as `heldBytes` counts them. What is not in memory counts by number alone.
  */
 export function tailBefore(log: LogState, end: Index, maxEntries: number, maxBytes: number): Index {
   const first = firstCachedIndex(log);
   const from = Math.max(end - maxEntries, 0);
   let bytes = 0;
   for (let index: number = end; index > from && index >= first; index -= 1) {
-    bytes += log.tail[log.head + (index - first)]!.data.length;
+    bytes += heldBytes(log.tail[log.head + (index - first)]!);
     if (bytes > maxBytes) return asIndex(index);
   }
   return asIndex(from);
@@ -213,7 +223,7 @@ export function cachedFrom(
     if (bytes > maxBytes) break;
     end += 1;
   }
-  return log.tail.slice(start, end);
+  return log.tail.slice(start, end) as Entry[];
 }
 
 /** Bytes of data of entries `from`..`to` (inclusive); undefined when `from` is no longer in memory. */
@@ -233,7 +243,8 @@ export function cachedBytes(log: LogState, from: Index, to: Index): number | und
 export function trimCache(log: LogState, limit: Index, maxBytes: number): void {
   let first = firstCachedIndex(log) as number;
   while (log.tailBytes > maxBytes && first <= limit) {
-    log.tailBytes -= log.tail[log.head]!.data.length;
+    log.tailBytes -= heldBytes(log.tail[log.head]!);
+    log.tail[log.head] = undefined; // or it would stay in memory until the list is cut
     log.head += 1;
     first += 1;
   }

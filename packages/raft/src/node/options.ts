@@ -22,7 +22,7 @@ export interface RaftOptions {
   readonly maxUncommittedBytes?: number;
   /** Reads that wait for a read index. Default 65,536. */
   readonly maxPendingReads?: number;
-  /** Bytes of applied entries kept in memory for followers that lag. Default 32 MiB. */
+  /** Memory for applied entries that followers which lag may need, 160 bytes an entry included. Default 32 MiB. */
   readonly maxCachedBytes?: number;
   /**
    * A snapshot is taken once this many entries, or bytes of them, were applied since the last one. Defaults 100,000 and
@@ -36,8 +36,8 @@ export interface RaftOptions {
    */
   readonly snapshotGrowthPercent?: number;
   /**
-   * Entries before the newest snapshot that stay in the log for slow followers. Defaults 10,000, and 16 MiB or what
-   * `maxCachedBytes` allows.
+   * Entries before the newest snapshot that stay in the log for slow followers. Defaults 10,000, and 16 MiB, counted
+   * as for `maxCachedBytes`, or what that allows.
    */
   readonly compactionTailEntries?: number;
   readonly compactionTailBytes?: number;

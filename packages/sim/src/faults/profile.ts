@@ -87,7 +87,7 @@ export function drawProfile(chance: Chance): Profile {
   const options: RaftOptions = {
     maxInflightAppends: chance.pick([1, 2, 4, 256]),
     maxAppendBytes: chance.pick([1, 16, 1_024, 1_048_576]),
-    maxCachedBytes: chance.pick([1, 64, 4_096, 33_554_432]),
+    maxCachedBytes: chance.pick([1, 512, 4_096, 33_554_432]),
     maxUncommittedEntries: chance.pick([4, 64, 16_384]),
     maxPendingReads: chance.pick([2, 64, 65_536]),
   };
