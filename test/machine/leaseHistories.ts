@@ -127,17 +127,23 @@ export interface LeaseHistory {
   readonly entries: readonly AppliedEntry[];
 }
 
+export const leaseHistories: fc.Arbitrary<LeaseHistory> = leaseHistoriesOf({});
+/** Most of them of dozens of commands. */
+export const longLeaseHistories: fc.Arbitrary<LeaseHistory> = leaseHistoriesOf({ size: "medium" });
+
 /** Begins with four sessions, the last of which no silence ends. */
-export const leaseHistories: fc.Arbitrary<LeaseHistory> = fc.array(step, { maxLength: 60 }).map((steps) => {
-  const open: Proposal = { origin: { kind: "anonymous" }, command: { kind: "openSession", ttlMs: 5_000 } };
-  const endless: Proposal = {
-    ...open,
-    command: { kind: "openSession", ttlMs: Number.POSITIVE_INFINITY },
-  };
-  const proposals = [open, open, open, endless, ...steps];
-  const entries = proposals.map((proposal, at): AppliedEntry => {
-    const term = at < proposals.length / 2 ? 1 : 2;
-    return { index: at + 1, term, kind: "command", data: encodeProposal(proposal) };
+function leaseHistoriesOf(size: fc.ArrayConstraints): fc.Arbitrary<LeaseHistory> {
+  return fc.array(step, { ...size, maxLength: 60 }).map((steps) => {
+    const open: Proposal = { origin: { kind: "anonymous" }, command: { kind: "openSession", ttlMs: 5_000 } };
+    const endless: Proposal = {
+      ...open,
+      command: { kind: "openSession", ttlMs: Number.POSITIVE_INFINITY },
+    };
+    const proposals = [open, open, open, endless, ...steps];
+    const entries = proposals.map((proposal, at): AppliedEntry => {
+      const term = at < proposals.length / 2 ? 1 : 2;
+      return { index: at + 1, term, kind: "command", data: encodeProposal(proposal) };
+    });
+    return { proposals, entries };
   });
-  return { proposals, entries };
-});
+}
