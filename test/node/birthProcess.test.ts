@@ -1,144 +1,10 @@
 /**
  * How a cluster is founded, at the level of its messages: fake logs, a message queue that can lose, no network.
  */
-import {
-  asIndex,
-  asTerm,
-  type Birth,
-  type BirthMessage,
-  type LogStore,
-  type MemberId,
-  memberId,
-  type NodeId,
-  nodeIdOf,
-  QuorateError,
-  type Standing,
-} from "@quorate/raft";
-import { BirthProcess } from "@quorate/raft/internal";
+import { asIndex, asTerm, type MemberId, memberId, type NodeId, nodeIdOf } from "@quorate/raft";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-
-interface Node {
-  readonly member: MemberId;
-  readonly log: LogStore & { standing: Standing };
-  readonly process: BirthProcess;
-  readonly complaints: string[];
-  readonly births: Birth[];
-}
-
-interface Parcel {
-  readonly from: MemberId;
-  readonly to: MemberId;
-  readonly message: BirthMessage;
-}
-
-/** Nothing here may come near a snapshot. */
-function unexpected(): never {
-  throw new Error("a birth is without snapshots");
-}
-
-function fakeLog(nodeId: string, incarnation: string): LogStore & { standing: Standing } {
-  const log = {
-    identity: { nodeId: nodeId as NodeId, incarnation },
-    boot: 1,
-    sequence: 1,
-    standing: { kind: "unborn", promisedTo: undefined } as Standing,
-    seen: new Map(),
-    promise(founder: MemberId): Promise<void> {
-      if (log.standing.kind !== "unborn") return Promise.reject(new QuorateError("REFUSED", "Not unborn."));
-      log.standing = { kind: "unborn", promisedTo: founder };
-      return Promise.resolve();
-    },
-    bear(birth: Birth) {
-      const restored = {
-        term: asTerm(0),
-        vote: undefined,
-        floor: undefined,
-        boundary: { index: asIndex(0), term: asTerm(0) },
-        snapshot: undefined,
-        lastIndex: asIndex(0),
-        termRuns: [],
-        configurations: [{ index: asIndex(0), configuration: birth.configuration }],
-        boot: 1,
-      };
-      log.standing = { kind: "born", birth, restored };
-      return Promise.resolve(restored);
-    },
-    write: () => Promise.resolve(),
-    read: () => Promise.resolve([]),
-    get snapshots() {
-      return unexpected();
-    },
-    compact: unexpected,
-    install: unexpected,
-    remember: () => Promise.resolve(),
-    quarantine: () => Promise.resolve(),
-    close: () => Promise.resolve(),
-  };
-  return log;
-}
-
-class Nursery {
-  readonly nodes = new Map<MemberId, Node>();
-  readonly queue: Parcel[] = [];
-  #draws = 0;
-
-  /** `joins`: the cluster that it was added to; `members`: who belongs to that cluster now, beside the founders. */
-  add(
-    name: string,
-    list: readonly string[],
-    incarnation = "0000000000000001",
-    { joins, members = [] }: { joins?: string; members?: readonly MemberId[] } = {},
-  ): Node {
-    const member = memberId(name as NodeId, incarnation);
-    const log = fakeLog(name, incarnation);
-    const complaints: string[] = [];
-    const births: Birth[] = [];
-    const process = new BirthProcess({
-      log,
-      random: { uint32: () => ++this.#draws },
-      self: member,
-      peers: [...list].sort().map((nodeId) => ({ nodeId: nodeId as NodeId, address: `ws://${nodeId}` })),
-      joins,
-      isMember: (id) => {
-        const { standing } = log;
-        const isFounder =
-          standing.kind === "born" && standing.birth.configuration.voters.some((one) => one.id === id);
-        return isFounder || members.includes(id);
-      },
-      send: (to, message) => this.queue.push({ from: member, to, message }),
-      born: (birth) => births.push(birth),
-      complain: (sentence) => complaints.push(sentence),
-      failed: (error) => {
-        throw error;
-      },
-    });
-    const node = { member, log, process, complaints, births };
-    this.nodes.set(member, node);
-    process.start();
-    return node;
-  }
-
-  link(from: Node, to: Node): void {
-    const { standing } = to.log;
-    from.process.linked(to.member, standing.kind === "born" ? standing.birth.clusterId : undefined);
-  }
-
-  linkAll(): void {
-    for (const a of this.nodes.values()) for (const b of this.nodes.values()) if (a !== b) this.link(a, b);
-  }
-
-  async deliver(keep: (parcel: Parcel) => boolean = () => true): Promise<void> {
-    for (let parcel = this.queue.shift(); parcel !== undefined; parcel = this.queue.shift()) {
-      if (keep(parcel)) this.nodes.get(parcel.to)?.process.received(parcel.from, parcel.message);
-      for (let hop = 0; hop < 5; hop++) await Promise.resolve();
-    }
-  }
-}
-
-function clusterIdOf(node: Node): string | undefined {
-  return node.log.standing.kind === "born" ? node.log.standing.birth.clusterId : undefined;
-}
+import { clusterIdOf, type Node, Nursery } from "./nursery.ts";
 
 describe("the birth of a cluster", () => {
   it("gives every node of one list the same cluster and configuration", async () => {
@@ -382,5 +248,27 @@ describe("the birth of a cluster", () => {
     const joining = nursery.add("d", ["d"], "0000000000000001", { joins: "f".repeat(32) });
     await nursery.deliver();
     expect(joining.births).toEqual([]);
+  });
+
+  it("is waited for by a node that was added for so long, and no longer: it may have been removed again", async () => {
+    const nursery = new Nursery();
+    nursery.add("d", ["d"], "0000000000000001", { joins: "f".repeat(32) });
+    await nursery.clock.pass(2_999);
+    expect(nursery.failures).toEqual([]);
+    await nursery.clock.pass(1);
+    expect(nursery.failures).toMatchObject([{ code: "TIMED_OUT", retryable: true, outcome: "none" }]);
+  });
+
+  it("ends the wait, and so does the end of the node", async () => {
+    const joiner = memberId("d" as NodeId, "0000000000000001");
+    const nursery = new Nursery();
+    const founder = nursery.add("a", ["a"], "0000000000000001", { members: [joiner] });
+    await nursery.deliver();
+    const joining = nursery.add("d", ["d"], "0000000000000001", { joins: clusterIdOf(founder)! });
+    const closing = nursery.add("e", ["e"], "0000000000000001", { joins: clusterIdOf(founder)! });
+    nursery.link(founder, joining);
+    await nursery.deliver();
+    closing.process.stop();
+    expect(nursery.clock.timers).toBe(0);
   });
 });

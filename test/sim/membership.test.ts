@@ -1,4 +1,5 @@
 /** Changes of membership in simulation: seeds of the profile `membership`, and what such seeds have found. */
+import { type MemberId, nodeIdOf } from "@quorate/raft";
 import {
   calmProfile,
   calmWire,
@@ -87,5 +88,33 @@ describe("a node that is wiped again before it was promoted", () => {
     const isBack = (): boolean =>
       history.configuration?.configuration.voters.some(({ id }) => id === wiped.member?.member) === true;
     expect(await runFor(simulation, 20_000, isBack)).toBe(true);
+  });
+});
+
+describe("a node that is removed again before it was told that it had come in", () => {
+  it.each(["raft", "store"] as const)("asks anew, and comes in, layer %s", async (layer) => {
+    const profile = { ...calmProfile, spares: 1 };
+    const simulation = openSimulation({ seed: 7, nodes: 3, layer, profile });
+    const { cluster, history } = simulation;
+    cluster.startAll();
+    await runUntilLeader(simulation);
+    const newcomer = cluster.host("d");
+    const named = (): MemberId | undefined => {
+      const { voters, learners } = history.configuration?.configuration ?? { voters: [], learners: [] };
+      return [...voters, ...learners].find(({ id }) => nodeIdOf(id) === "d")?.id;
+    };
+    cluster.join(newcomer, { votes: true, replaces: undefined });
+    // As soon as it is a member nobody reaches it any more.
+    const isAdded = await runFor(simulation, 10_000, () => {
+      if (named() === undefined) return false;
+      partition(simulation, ["d"], ["a", "b", "c"]);
+      return true;
+    });
+    expect(isAdded && newcomer.isJoining).toBe(true);
+    cluster.changeMembers(cluster.leader()!, [{ kind: "remove", id: named()! }]);
+    expect(await runFor(simulation, 10_000, () => named() === undefined)).toBe(true);
+    heal(simulation);
+    expect(await runFor(simulation, 30_000, () => named() !== undefined && !newcomer.isJoining)).toBe(true);
+    expect(history.violations).toEqual([]);
   });
 });

@@ -1,12 +1,20 @@
 /** Bugs of those who hold leases, and of the sessions that they live in; those of their grants are in leases.ts. */
-import { inFile, type Mutant, unsearched } from "../mutant.ts";
+import { inFile, type Mutant, type Search, unsearched } from "../mutant.ts";
 
 const played = inFile("test/scenarios/coordination.test.ts");
 
 const together = inFile("test/kv/renewals.test.ts");
 
-const search = unsearched(
-  "its seeds have not been searched yet; the profile `leases` has clients that could show it",
+const search: Search = {
+  kind: "seeds",
+  layer: "store",
+  nodes: 3,
+  durationMs: 12_000,
+  profile: "leases",
+  as: ["lease exclusion", "lease deadline"],
+};
+const explored = unsearched(
+  "the race is too narrow for random runs; the exploration of leases goes through it",
 );
 
 export const holders: readonly Mutant[] = [
@@ -59,7 +67,7 @@ export const holders: readonly Mutant[] = [
     killedBy: inFile("test/sim/leases.test.ts")(
       "is renewed only while its work reports progress, where it was asked to be",
     ),
-    search,
+    search: unsearched("no random client has work that stops while its process goes on"),
   },
   {
     name: "whoever knows its term releases a lease",
@@ -70,7 +78,7 @@ export const holders: readonly Mutant[] = [
     killedBy: inFile("test/machine/leases.test.ts")(
       "is released by nobody but its holder, by the term of its grant",
     ),
-    search,
+    search: unsearched("no random client releases what another holds"),
   },
   {
     name: "marks of silence add up, and no renewal clears them",
@@ -90,7 +98,7 @@ export const holders: readonly Mutant[] = [
     find: "      office.expiring.delete(session);\n",
     replace: '      if (outcome === "applied") office.expiring.delete(session);\n',
     killedBy: inFile("test/kv/sessionClock.test.ts")("is proposed again"),
-    search,
+    search: unsearched("a proposal of a leader that stays one fails only where it is overloaded"),
   },
   {
     name: "renewals of many confirm a session whose silence is logged",
@@ -110,7 +118,7 @@ export const holders: readonly Mutant[] = [
     find: "return silentMs === 0 && !this.expiring.has(session) &&",
     replace: "return silentMs === 0 &&",
     killedBy: together("those whose end is proposed are left out, and end"),
-    search,
+    search: explored,
   },
   {
     name: "an answer to renewals of many counts for those that it leaves out",

@@ -1,5 +1,5 @@
 /** Bugs of leases: of those who grant them, and of those who believe in them. */
-import { inFile, type Mutant, unsearched } from "../mutant.ts";
+import { inFile, type Mutant, type Search, unsearched } from "../mutant.ts";
 
 const machine = inFile("test/machine/leases.test.ts");
 const ends = inFile("test/machine/leaseEnds.test.ts");
@@ -8,7 +8,20 @@ const sessionClock = inFile("test/kv/sessionClock.test.ts");
 const believers = inFile("test/sim/believers.test.ts");
 const holders = inFile("test/sim/leases.test.ts");
 
-const search = unsearched("random runs look for some of them in `sim/leaseChecks.test.ts`");
+const search: Search = {
+  kind: "seeds",
+  layer: "store",
+  nodes: 3,
+  durationMs: 12_000,
+  profile: "leases",
+  as: ["lease exclusion", "lease deadline", "lease terms rise", "fencing"],
+};
+const explored = unsearched(
+  "the race is too narrow for random runs; the exploration of leases goes through it",
+);
+const costsTime = unsearched(
+  "a waiter that is gone has the lease for a time to live: it costs time, and no more",
+);
 
 export const leases: readonly Mutant[] = [
   {
@@ -18,7 +31,7 @@ export const leases: readonly Mutant[] = [
     find: "claimed: first.ticket === change.index,",
     replace: "claimed: true,",
     killedBy: machine("goes to the next waiter in the entry that releases it, which has to claim it"),
-    search,
+    search: costsTime,
   },
   {
     name: "a grant that was claimed is passed on",
@@ -27,7 +40,7 @@ export const leases: readonly Mutant[] = [
     find: 'if (what === "passOn" && !grant.claimed)',
     replace: 'if (what === "passOn")',
     killedBy: machine("is passed on only as long as nobody has claimed it"),
-    search,
+    search: explored,
   },
   {
     name: "a waiter whose session has ended gets the lease",
@@ -36,7 +49,7 @@ export const leases: readonly Mutant[] = [
     find: "gone.push(...session.acquisitions.values());",
     replace: "gone.push(...[...session.acquisitions.values()].filter(({ term }) => term > 0));",
     killedBy: machine("is skipped by those whose session has ended (etcd#11456, #19597)"),
-    search,
+    search: { ...search, as: ["no unexpected stop"] },
   },
   {
     name: "the term of a grant does not rise with it",
@@ -68,7 +81,7 @@ export const leases: readonly Mutant[] = [
     killedBy: machine(
       "takes the lease from it where it says so; it is granted when the leader says that its time is over",
     ),
-    search,
+    search: unsearched("no random client takes a lease from its holder by force of its rank"),
   },
   {
     name: "a cancel that comes before its acquire is forgotten",
@@ -77,7 +90,7 @@ export const leases: readonly Mutant[] = [
     find: "if (sequence >= ackedBelow && !answers.has(sequence)) keepAnswer(sender.session, sequence, cancelled);",
     replace: "",
     killedBy: machine("that arrives before its acquire is that one's answer"),
-    search,
+    search: costsTime,
   },
   {
     name: "a fenced write asks for some holder, not for its own term",
@@ -95,7 +108,9 @@ export const leases: readonly Mutant[] = [
     find: "return found?.renewals === renewals && found.ttlMs < Number.POSITIVE_INFINITY;",
     replace: "return found !== undefined && renewals >= 0;",
     killedBy: ends("is not brought by an expiry that does not know of its last logged renewal"),
-    search,
+    search: unsearched(
+      "a second lock: a leader proposes no end of a session of which a renewal is under way",
+    ),
   },
   {
     name: "a broken lease is finished at once, though its holder does not know",

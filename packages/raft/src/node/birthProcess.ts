@@ -12,7 +12,14 @@ import { votersOnly } from "../core/quorum.ts";
 import { type Configuration, type Member, type MemberId, type NodeId, nodeIdOf } from "../core/types.ts";
 import { QuorateError } from "../errors.ts";
 import type { BirthMessage, PeerAddress } from "../ports/birthMessages.ts";
-import { type Birth, type LogStore, type Random, randomHex } from "../ports/index.ts";
+import {
+  type Birth,
+  type Cancel,
+  type Clock,
+  type LogStore,
+  type Random,
+  randomHex,
+} from "../ports/index.ts";
 
 export interface BirthPorts {
   readonly log: LogStore;
@@ -22,6 +29,8 @@ export interface BirthPorts {
   readonly peers: readonly PeerAddress[];
   /** The cluster that this node was added to: it founds nothing, and takes no other birth. */
   readonly joins: string | undefined;
+  readonly clock: Clock;
+  readonly electionTimeoutMaxMs: number;
   /** Whether the configuration in force names this member. Asked of a node that is born. */
   isMember(member: MemberId): boolean;
   send(to: MemberId, message: BirthMessage): void;
@@ -31,12 +40,16 @@ export interface BirthPorts {
   failed(error: unknown): void;
 }
 
+/** So many election timeouts a node that was added waits to be told of its birth: a leader may be elected meanwhile. */
+const toldWithinTimeouts = 10;
+
 export class BirthProcess {
   readonly #ports: BirthPorts;
   /** Reached now and, when last seen, without a cluster. */
   readonly #unborn = new Map<NodeId, MemberId>();
   readonly #promised = new Map<NodeId, MemberId>();
   #bearing = false;
+  #cancelWait: Cancel | undefined;
 
   constructor(ports: BirthPorts) {
     this.#ports = ports;
@@ -49,6 +62,11 @@ export class BirthProcess {
 
   start(): void {
     this.#foundWhenAllPromised();
+    this.#waitToBeTold();
+  }
+
+  stop(): void {
+    this.#cancelWait?.();
   }
 
   linked(peer: MemberId, clusterId: string | undefined): void {
@@ -95,6 +113,20 @@ export class BirthProcess {
       default:
         unreachable(message);
     }
+  }
+
+  /** Whoever adds it may remove it again before it was told, and it does not hear of that: nobody links to it. */
+  #waitToBeTold(): void {
+    const { clock, electionTimeoutMaxMs, failed, joins, log, self } = this.#ports;
+    if (joins === undefined || log.standing.kind !== "unborn") return;
+    const withinMs = toldWithinTimeouts * electionTimeoutMaxMs;
+    this.#cancelWait = clock.after(withinMs, () => {
+      if (this.#bearing) return;
+      const sentence =
+        `${nodeIdOf(self)} was added to cluster ${joins}, and no member of it said so within ${withinMs} ms: either ` +
+        "none can reach it at its address, or it was removed again. Start it again to be added anew.";
+      failed(new QuorateError("TIMED_OUT", sentence, { retryable: true }));
+    });
   }
 
   #speakTo(peer: MemberId): void {
@@ -186,6 +218,7 @@ export class BirthProcess {
   #bear(birth: Birth): void {
     const { log, born, failed } = this.#ports;
     this.#bearing = true;
+    this.stop();
     log
       .bear(birth)
       .then(() => {

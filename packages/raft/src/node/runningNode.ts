@@ -111,6 +111,8 @@ export class RunningNode<Result> implements RaftNode<Result> {
       self: options.self,
       peers: options.configuredPeers,
       joins: options.joins,
+      clock: options.clock,
+      electionTimeoutMaxMs: options.resolved.electionTimeoutMaxMs,
       isMember: (member) => this.#peers.isMember(member),
       send: (to, message) => options.transport.send(to, [message]),
       born: (birth) => this.#born(birth),
@@ -378,6 +380,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
     const { log, transport } = this.#options;
     this.#driver?.stop();
     this.#handover.stop();
+    this.#birth.stop();
     this.#cancelRepeat?.();
     const why = reason === undefined ? "This node was closed." : `This node stopped: ${reason.message}`;
     const closed = (outcome: Outcome): QuorateError =>

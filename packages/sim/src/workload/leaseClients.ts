@@ -249,6 +249,7 @@ export class LeaseClients implements LeaseLiveness {
   private async fencedPut(client: LeaseClient): Promise<void> {
     const { last } = client;
     if (last === undefined) return;
+    this.oracle.asked(last);
     const key = `fenced/${last.name}`;
     const serial = this.begun(key);
     await this.asked(client, () => client.cluster.kv.put(key, serial, { fence: last }));

@@ -8,7 +8,7 @@
 import type { Lease } from "@quorate/client";
 import { type Command, type CommandResult, decodeProposal, type LeaseAt } from "@quorate/client/protocol";
 import type { Acquisition, LeaseState, StoreState } from "@quorate/kv/machine";
-import type { Entry } from "@quorate/raft";
+import { type Entry, QuorateError } from "@quorate/raft";
 import type { History } from "../invariants/history.ts";
 import type { ClockBound } from "../world/clockBound.ts";
 import type { SimulatedProcess } from "../world/process.ts";
@@ -95,6 +95,17 @@ export class LeaseOracle {
       if (inForce !== lease.term) this.endedUnder(held, name, `term ${inForce ?? "none"} is in force`);
     }
     this.look();
+  }
+
+  /** Its holder asks before it writes, as each should. */
+  asked(lease: Lease): void {
+    const leftMs = lease.remainingMs();
+    const remainingMs = passes(lease);
+    this.history.require(
+      remainingMs <= leftMs,
+      "lease deadline",
+      () => `check() passes for ${remainingMs} ms, ${leftMs} of which are left`,
+    );
   }
 
   /** After an event: belief can only begin with one. */
@@ -218,6 +229,16 @@ export class LeaseOracle {
         `a write under term ${fence.term} of ${fence.name} was answered ${result.kind}, ` +
         `though ${inForce === undefined ? "nobody held it" : `term ${inForce} was in force`}`,
     );
+  }
+}
+
+/** How long `check()` lets its holder go on; 0: it throws. */
+function passes(lease: Lease): number {
+  try {
+    return lease.check().remainingMs;
+  } catch (error) {
+    if (error instanceof QuorateError && error.code === "LEASE_LOST") return 0;
+    throw error;
   }
 }
 
