@@ -21,7 +21,8 @@ export function recordWrites({ batches, slots }: Stores, record: (write: DiskWri
       get: (key) => batches.get(key),
       range: (from, to, limit) => batches.range(from, to, limit),
       close: () => batches.close(),
-      write: async (operations) => {
+      write: async (given) => {
+        const operations = [...given];
         record({ kind: "batch", operations });
         await batches.write(operations);
       },

@@ -14,8 +14,13 @@ export type BatchOperation =
  * the last ones, and may return a wrong value without an error. Whoever reads it verifies.
  */
 export interface BatchStore {
-  /** Rejects for ever after the first failure: the failed batch may be there after the next opening. */
-  write(operations: readonly BatchOperation[]): Promise<void>;
+  /**
+   * Takes the operations one after the other, once; of a large batch in portions, with turns of the process between.
+   * Their bytes are its own business from then on: nobody changes them. Rejects where an operation cannot be had.
+   *
+   * Rejects for ever after the first failure: the failed batch may be there after the next opening.
+   */
+  write(operations: Iterable<BatchOperation>): Promise<void>;
   get(key: Uint8Array): Promise<Uint8Array | undefined>;
   /** The pairs with `from` ≤ key < `to` in byte order; stops after `limit` pairs. */
   range(

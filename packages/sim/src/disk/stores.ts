@@ -148,7 +148,7 @@ function simulatedBatches(
       });
     });
   return {
-    write(operations: readonly BatchOperation[]): Promise<void> {
+    write(operations: Iterable<BatchOperation>): Promise<void> {
       process.interacts();
       if (!process.isAlive) return never();
       return new Promise((resolve, reject) => {
@@ -156,7 +156,7 @@ function simulatedBatches(
           reject(new Error("the batch store is closed"));
           return;
         }
-        directory.beginBatch(operations.map(copied));
+        directory.beginBatch(Array.from(operations, copied));
         timeline.schedule(behaviour.delayMs(), undefined, () => {
           if (!process.isAlive) return;
           const code = behaviour.failure(true);

@@ -93,6 +93,24 @@ const cases: readonly (readonly [name: string, body: Body])[] = [
     },
   ],
   [
+    "takes operations as they are made, each once, and none of a batch of which one cannot be made",
+    async (store) => {
+      const broken = function* (): Generator<BatchOperation, void> {
+        yield put([1], [1]);
+        throw new Error("there is no second one");
+      };
+      await checkRejects(store.write(broken()), "a batch that is not whole is not written");
+      await expectValue(store, [1], undefined);
+      const many = function* (): Generator<BatchOperation, void> {
+        for (let at = 0; at < 3_000; at += 1) yield put([at >>> 8, at & 255], [at & 255]);
+      };
+      await store.write(many());
+      await expectValue(store, [0, 1], [1]);
+      await expectValue(store, [11, 183], [183]);
+      return store;
+    },
+  ],
+  [
     "takes values of a megabyte",
     async (store) => {
       const value = new Uint8Array(1024 * 1024).fill(5);

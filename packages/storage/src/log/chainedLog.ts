@@ -31,8 +31,8 @@ import { FileSnapshotStore, type SnapshotContext } from "../snapshots/fileSnapsh
 import type { StoredSnapshot } from "../snapshots/findSnapshots.ts";
 import { encodeBirth } from "./birthRecord.ts";
 import { equalBytes } from "./bytes.ts";
-import { encodeEntry } from "./entryRecord.ts";
-import { birthKey, deletions, entryKey, seenKey } from "./keys.ts";
+import { EntryRun } from "./entryRun.ts";
+import { birthKey, deletions, seenKey } from "./keys.ts";
 import { positionAt, type ReadResult, readEntries } from "./readEntries.ts";
 import { restoredState } from "./restoredState.ts";
 import { scanLog } from "./scan.ts";
@@ -148,27 +148,16 @@ export class ChainedLog implements LogStore {
     return this.inTurn(async () => {
       invariant(this.currentStanding.kind === "born", "only a member's log is written to");
       const { term, vote, floor, truncateFrom, entries } = persist;
-      const operations: BatchOperation[] = [];
-      let end = this.tail.last;
-      if (truncateFrom !== undefined && truncateFrom <= end.index) {
-        operations.push(...deletions(truncateFrom, end.index));
-        end = await this.positionOf(asIndex(truncateFrom - 1));
+      const doomed: BatchOperation[] = [];
+      let kept = this.tail.last;
+      if (truncateFrom !== undefined && truncateFrom <= kept.index) {
+        doomed.push(...deletions(truncateFrom, kept.index));
+        kept = await this.positionOf(asIndex(truncateFrom - 1));
       }
-      const kept = end;
-      const added: Position[] = [];
-      for (const entry of entries) {
-        invariant(entry.index === end.index + 1, "entries are consecutive", {
-          after: end.index,
-          index: entry.index,
-        });
-        const { bytes, chain } = encodeEntry(entry, end.chain);
-        operations.push({ kind: "put", key: entryKey(entry.index), value: bytes });
-        end = { index: entry.index, term: entry.term, chain };
-        added.push(end);
-      }
-      await this.commit(operations, { term, vote, floor, last: end });
+      const run = new EntryRun(kept, entries);
+      await this.commit(chained(doomed, run.operations()), () => ({ term, vote, floor, last: run.last }));
       if (kept.index < this.tail.last.index) this.tail.cutTo(kept);
-      for (const position of added) this.tail.push(position);
+      for (const position of run.positions) this.tail.push(position);
     });
   }
 
@@ -328,15 +317,24 @@ export class ChainedLog implements LogStore {
     }
   }
 
-  private async commit(operations: readonly BatchOperation[], change: Partial<StateRecord>): Promise<void> {
-    const record: StateRecord = { ...this.record, ...change, k: this.record.k + 1 };
-    await this.writing(writeWitnessed(this.stores, operations, record), `Write ${record.k} to`);
-    this.record = record;
+  /** `change` may hang on the operations: it is asked for when they were taken. */
+  private async commit(
+    operations: Iterable<BatchOperation>,
+    change: Partial<StateRecord> | (() => Partial<StateRecord>),
+  ): Promise<void> {
+    const before = this.record;
+    const k = before.k + 1;
+    const recordOf = (): StateRecord => ({
+      ...before,
+      ...(typeof change === "function" ? change() : change),
+      k,
+    });
+    this.record = await this.writing(writeWitnessed(this.stores, operations, recordOf), `Write ${k} to`);
   }
 
-  private async writing(result: Promise<void>, what: string): Promise<void> {
+  private async writing<T>(result: Promise<T>, what: string): Promise<T> {
     try {
-      await result;
+      return await result;
     } catch (cause) {
       throw this.fail(
         `${what} ${this.location} failed (${messageOf(cause)}); whether it is on the disk ` +
@@ -382,6 +380,11 @@ export class ChainedLog implements LogStore {
     );
     return result;
   }
+}
+
+function* chained<T>(first: Iterable<T>, then: Iterable<T>): Generator<T, void> {
+  yield* first;
+  yield* then;
 }
 
 function promisedElsewhere(founder: MemberId): string {

@@ -134,7 +134,7 @@ async function recover(place: Place, evidence: Evidence, recovery: Recovery): Pr
   if (record.membership === undefined && evidence.birth !== undefined) {
     operations.push({ kind: "delete", key: birthKey });
   }
-  await writeWitnessed(stores, operations, record);
+  await writeWitnessed(stores, operations, () => record);
   // What a crash left of a compaction or an installation: they move the boundary first.
   await removeEntries(stores.batches, asIndex(0), entryKey(asIndex(record.boundary.index + 1)));
   for (const name of recovery.leftovers) await snapshots.remove(name);

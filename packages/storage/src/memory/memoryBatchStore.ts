@@ -24,9 +24,9 @@ export class MemoryBatchStore implements BatchStore {
     return this.keys.map((key) => [bytesOf(key), this.values.get(key)!]);
   }
 
-  async write(operations: readonly BatchOperation[]): Promise<void> {
+  async write(operations: Iterable<BatchOperation>): Promise<void> {
     this.assertOpen();
-    for (const operation of operations) {
+    for (const operation of [...operations]) {
       if (operation.kind === "put") this.put(operation.key, operation.value);
       else this.delete(operation.key);
     }
