@@ -74,12 +74,9 @@ export const disk: readonly Mutant[] = [
     find: 'return { kind: "open", record: witness, lostBatches: witness.k - database.k, unwitnessed: false };',
     replace: 'return { kind: "open", record: database, lostBatches: 0, unwitnessed: false };',
     killedBy: lossRule,
-    search: {
-      ...raft,
-      nodes: 5,
-      profile: "disks",
-      as: [...lost, "mute members are silent", "one vote per term"],
-    },
+    search: unsearched(
+      "harm comes of it where a vote is lost and another candidate asks in its term: no seed of hundreds comes to that",
+    ),
   },
   {
     name: "a node opens by one slot of its witness, though a vote may be gone",
@@ -110,7 +107,7 @@ export const disk: readonly Mutant[] = [
     find: "if (stored.previous !== previous) return",
     replace: "if (stored.previous !== previous && index < 0) return",
     killedBy: lossRule,
-    search: { ...raft, nodes: 5, profile: "disks", as: [...lost, "log matching", "commit agreement"] },
+    search: unsearched("the simulator's disks lose whole batches, and give back no older value of a key"),
   },
   {
     name: "entries that were cut stay on the disk",
