@@ -150,10 +150,13 @@ async function obey(order: Order): Promise<void> {
       return undefined;
     case "close":
       await Promise.all(clusters.map((cluster) => cluster.close()));
-      process.disconnect();
   }
 }
 
-process.on("message", (order) => {
-  void obey(order as Order).then(() => report({ kind: "done" }));
+process.on("message", (message) => {
+  const order = message as Order;
+  void obey(order).then(async () => {
+    await report({ kind: "done" });
+    if (order.kind === "close") process.disconnect();
+  });
 });
