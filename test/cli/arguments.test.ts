@@ -42,6 +42,7 @@ describe("the command line", () => {
     [[], "No command given"],
     [["frobnicate"], 'no command "frobnicate"'],
     [["get"], "KEY is missing: quorate get KEY."],
+    [["lock", "x"], "CMD… is missing: quorate lock NAME -- CMD…."],
     [["put", "k"], "VALUE|- is missing"],
     [["get", "k", "extra"], '"extra" is one too many'],
     [["status", "extra"], "takes no arguments"],

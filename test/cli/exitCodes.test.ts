@@ -2,6 +2,7 @@
 import { type ErrorCode, errorCodes, QuorateError } from "@quorate/raft";
 import {
   CommandFailure,
+  commandTable,
   exitCodeMeanings,
   exitCodeOf,
   helpText,
@@ -47,6 +48,21 @@ describe("exit codes", () => {
     for (const command of [undefined, "put", "node", "cluster"] as const) {
       for (const [, meaning] of exitCodeMeanings) expect(helpText(command)).toContain(meaning);
     }
+  });
+});
+
+describe("--help", () => {
+  it("keeps what a command does apart from its words, however many they are", () => {
+    const lines = helpText(undefined).split("\n");
+    for (const [name, { about }] of Object.entries(commandTable)) {
+      expect(lines.find((line) => line.startsWith(`  ${name} `))?.endsWith(`  ${about}`)).toBe(true);
+    }
+  });
+
+  it("puts the command of another program behind --, and options before that", () => {
+    expect(helpText(undefined)).toContain("lock NAME -- CMD…");
+    expect(helpText("elect")).toContain("Usage: quorate elect [OPTIONS] NAME -- CMD…\n");
+    expect(helpText("member")).toContain("Usage: quorate member ACTION [ID] [ENDPOINT] [OPTIONS]\n");
   });
 });
 

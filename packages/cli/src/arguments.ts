@@ -10,6 +10,7 @@ import {
   isOptionName,
   type OptionName,
   optionTable,
+  wordsOf,
 } from "./commandTable.ts";
 import { UsageError } from "./usageError.ts";
 
@@ -110,7 +111,7 @@ function checkPositionals(command: CommandName, given: readonly string[]): void 
   const names = commandTable[command].positionals;
   const missing = names.slice(given.length).find((name) => !name.startsWith("["));
   if (missing !== undefined) {
-    throw new UsageError(`${missing} is missing: quorate ${command} ${names.join(" ")}.`);
+    throw new UsageError(`${missing} is missing: quorate ${command} ${wordsOf(command).join(" ")}.`);
   }
   if (given.length > names.length && names.at(-1)?.endsWith("…") !== true) {
     const expected = names.length === 0 ? "no arguments" : names.join(" ");

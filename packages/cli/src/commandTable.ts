@@ -365,3 +365,8 @@ export function isCommandName(name: string): name is CommandName {
 export function isOptionName(name: string): name is OptionName {
   return Object.hasOwn(optionTable, name);
 }
+
+/** What follows a command's name, for people: the command of another program stands behind `--`. */
+export function wordsOf(command: CommandName): readonly string[] {
+  return commandTable[command].positionals.map((word) => (word.endsWith("…") ? `-- ${word}` : word));
+}

@@ -5,6 +5,7 @@ import {
   commandTable,
   type OptionName,
   optionTable,
+  wordsOf,
 } from "./commandTable.ts";
 import { exitCodeMeanings } from "./exitCodes.ts";
 
@@ -15,15 +16,17 @@ export function helpText(command: CommandName | undefined): string {
 }
 
 function overview(): string {
-  const commands = Object.entries(commandTable).map(
-    ([name, spec]) => `  ${[name, ...spec.positionals].join(" ").padEnd(optionWidth)}${spec.about}`,
-  );
+  const commands = Object.entries(commandTable).map(([name, spec]) => ({
+    words: [name, ...wordsOf(name as CommandName)].join(" "),
+    about: spec.about,
+  }));
+  const width = Math.max(...commands.map(({ words }) => words.length)) + 2;
   return [
     "quorate: a linearizable key-value store, replicated by Raft.",
     "",
     "Usage: quorate COMMAND [OPTIONS]",
     "",
-    ...commands,
+    ...commands.map(({ words, about }) => `  ${words.padEnd(width)}${about}`),
     "",
     "quorate COMMAND --help tells about a command, quorate --version the version.",
     "",
@@ -34,7 +37,7 @@ function overview(): string {
 
 function commandHelp(name: CommandName, spec: CommandSpec): string {
   return [
-    `Usage: ${["quorate", name, ...spec.positionals].join(" ")} [OPTIONS]`,
+    `Usage: quorate ${name} ${usageOf(name)}`,
     "",
     `${spec.about[0]?.toUpperCase()}${spec.about.slice(1)}.`,
     "",
@@ -45,6 +48,13 @@ function commandHelp(name: CommandName, spec: CommandSpec): string {
     ...exitCodeLines(),
     "",
   ].join("\n");
+}
+
+function usageOf(name: CommandName): string {
+  const words = wordsOf(name);
+  const options = "[OPTIONS]";
+  const isLast = !words.some((word) => word.startsWith("-- "));
+  return (isLast ? [...words, options] : [options, ...words]).join(" ");
 }
 
 function optionLine(name: OptionName): string {
