@@ -111,6 +111,23 @@ describe("a cluster of three nodes", () => {
     expect(back.node.status().floor).toBeUndefined();
   });
 
+  it("keeps a leader that is asked to go until its successor has committed something of its own", async () => {
+    const world = new World();
+    const names = ["a", "b", "c"];
+    const nodes = await Promise.all(names.map((name) => world.start(name, names)));
+    const leader = await leaderOf(nodes);
+    await leader.node.propose(encoder.encode("one"));
+    const { lastIndex, term } = leader.node.status();
+    await leader.node.retire();
+    const { status } = await until("another one that leads", () => {
+      return nodes
+        .map(({ node }) => ({ status: node.status() }))
+        .find(({ status: { role } }) => role === "leader");
+    });
+    expect(status.term).toBeGreaterThan(term);
+    expect(leader.node.status().commitIndex).toBeGreaterThan(lastIndex);
+  });
+
   it("is not founded while one of the listed nodes is missing", async () => {
     const world = new World();
     const names = ["a", "b", "c"];

@@ -72,12 +72,21 @@ export class Handover {
       if (limit.signal.aborted) break;
       try {
         await this.transfer({ signal: limit.signal });
+        await this.#served(driver, limit.signal);
       } catch (error) {
         // Nobody could be told, or nobody answered: the others will elect one of them when we are gone.
         if (!(error instanceof QuorateError)) throw error;
       }
     }
     cancel();
+  }
+
+  /**
+   * The successor has committed something of its own, as its answer to a read tells. Until then this node counts for
+   * its majority and sends clients there: to go at once would cost just the writes that the transfer is to spare.
+   */
+  async #served(driver: CoreDriver<unknown>, signal: AbortSignal): Promise<void> {
+    await this.#ports.waiters.read(signal, (id) => driver.push({ kind: "readRequested", id }));
   }
 
   #hasSuccessor({ role, log }: RaftState): boolean {

@@ -149,7 +149,8 @@ export interface RaftNode<Result> {
    */
   transferLeadership(options?: TransferOptions): Promise<Succession>;
   /**
-   * Hands leadership over if this node has it and somebody can take it, within one election timeout. Never rejects.
+   * Hands leadership over if this node has it and somebody can take it, and waits until the successor serves, all
+   * within one election timeout. Never rejects.
    * `close` begins with it; called before, this node can still tell its clients who leads now.
    */
   retire(): Promise<void>;
