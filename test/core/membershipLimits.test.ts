@@ -8,6 +8,7 @@ import {
   configurationFor,
   crash,
   createCluster,
+  idOf,
   nodeOf,
   partition,
   propose,
@@ -15,9 +16,19 @@ import {
   restart,
   settle,
   timeOut,
+  transfer,
   turn,
 } from "./cluster.ts";
-import { change, ledCluster, memberNamed, remove, request, seenBy, votersSeenBy } from "./memberNames.ts";
+import {
+  change,
+  leaderOf,
+  ledCluster,
+  memberNamed,
+  remove,
+  request,
+  seenBy,
+  votersSeenBy,
+} from "./memberNames.ts";
 
 describe("a request to change the membership", () => {
   it("is refused before the leader has committed in its own term (the bug of 2015)", () => {
@@ -128,5 +139,38 @@ describe("a voter whose removal is not committed", () => {
     expect(nodeOf(cluster, "c").state.role).toBe("preCandidate");
     grant("b");
     expect(nodeOf(cluster, "c").state.role).toBe("candidate");
+  });
+});
+
+describe("taking voters away while others are gone", () => {
+  it("is refused where those that are left could commit nothing, and taken where they could", () => {
+    const cluster = ledCluster("a", "b", "c", "d", "e");
+    propose(cluster, "a", "w");
+    settle(cluster);
+    crash(cluster, "b");
+    crash(cluster, "c");
+    advance(cluster, 600);
+    expect(request(cluster, [remove("d")])).toMatchObject({ kind: "refused", reason: "quorumSilent" });
+    expect(request(cluster, [{ kind: "demote", id: idOf("d") }])).toMatchObject({
+      kind: "refused",
+      reason: "quorumSilent",
+    });
+    change(cluster, remove("b"));
+    change(cluster, remove("d"), remove("c"));
+    expect(votersSeenBy(cluster, "a")).toBe("ae");
+    propose(cluster, "a", "goes on");
+    settle(cluster);
+    expect(nodeOf(cluster, "a").state.commitIndex).toBe(nodeOf(cluster, "a").state.log.lastIndex);
+  });
+
+  it("is refused by a new leader too, which has not heard from those that are gone", () => {
+    const cluster = ledCluster("a", "b", "c", "d", "e");
+    crash(cluster, "d");
+    crash(cluster, "e");
+    transfer(cluster, "a", "b");
+    settle(cluster);
+    expect(leaderOf(cluster)).toBe("b");
+    expect(request(cluster, [remove("c")])).toMatchObject({ kind: "refused", reason: "quorumSilent" });
+    expect(request(cluster, [remove("d")])).toMatchObject({ kind: "appended" });
   });
 });

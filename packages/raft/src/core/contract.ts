@@ -219,6 +219,8 @@ export type MembershipRefusal =
   | "changing"
   /** The configuration in force is another than the one that the change was made for. */
   | "superseded"
+  /** Of the voters that would be left, the leader hears no quorum: nothing could be committed any more. */
+  | "quorumSilent"
   | MemberChangeRefusal;
 
 /**

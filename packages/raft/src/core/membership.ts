@@ -12,7 +12,7 @@ import type { MembershipRefusal } from "./contract.ts";
 import { configurationOf, newestConfiguration } from "./log.ts";
 import { changeMembers, leaveJoint, type MemberChange, promote, towards } from "./memberChange.ts";
 import { createProgress, type Progress } from "./progress.ts";
-import { isJoint, isVoter, membersOf } from "./quorum.ts";
+import { hasQuorum, isJoint, isVoter, membersOf } from "./quorum.ts";
 import { appendOwn, becomeFollower } from "./roles.ts";
 import { abandonTransfer } from "./snapshotSending.ts";
 import type { LeadingState, RaftState } from "./state.ts";
@@ -35,17 +35,32 @@ export function requestMembership(
 }
 
 function admitChange(
-  { leading, log, commitIndex }: RaftState,
+  state: RaftState,
   changes: readonly MemberChange[],
   ifIndex: Index | undefined,
 ): Configuration | MembershipRefusal {
+  const { leading, log, commitIndex } = state;
   if (leading === undefined) return "notLeader";
   const { index, configuration } = newestConfiguration(log);
   if (ifIndex !== undefined && ifIndex !== index) return "superseded";
   if (commitIndex < leading.noopIndex) return "notReady";
   if (commitIndex < index || isJoint(configuration)) return "changing";
   const next = changeMembers(configuration, changes);
-  return typeof next === "string" ? next : towards(configuration, next);
+  if (typeof next === "string") return next;
+  const keepsVoters = configuration.voters.every(({ id }) => isVoter(next, id));
+  if (!keepsVoters && !hasQuorum(next, (id) => isHeard(state, leading, id))) return "quorumSilent";
+  return towards(configuration, next);
+}
+
+/**
+ * It answered lately, and this leader itself: a new one takes everybody for heard. Whoever takes living voters away
+ * while others are gone would leave a cluster that can commit nothing, not even the next change.
+ */
+function isHeard({ nowMs, options }: RaftState, { peers }: LeadingState, id: MemberId): boolean {
+  if (id === options.self) return true;
+  const peer = peers.get(id);
+  if (peer === undefined || nowMs - peer.heardMs >= options.electionTimeoutMaxMs) return false;
+  return peer.match > 0 || peer.mode !== "probe";
 }
 
 /** In force from now on: all that it names are sent the log, and the quorum is another one. */

@@ -77,6 +77,9 @@ const reasons: Readonly<Record<Exclude<MembershipRefusal, "notLeader">, string>>
   notReady: "The leader is new and has not committed anything yet. Try again in a moment.",
   changing: "Another change of membership is under way. Try again when it is over.",
   superseded: "The membership changed meanwhile: list the members, and decide again.",
+  quorumSilent:
+    "Of the voters that would be left, too few answer this leader to be a quorum: nothing could be committed any more. " +
+    "Bring back those that are gone, or remove them first.",
   isMember: "It is a member already.",
   nameTaken: "A member of this name is there already: replace it, or remove it first.",
   unknownMember: "There is no such member.",
@@ -95,6 +98,6 @@ function refusal(reason: MembershipRefusal): QuorateError {
       },
     );
   }
-  const retryable = reason === "notReady" || reason === "changing";
+  const retryable = reason === "notReady" || reason === "changing" || reason === "quorumSilent";
   return new QuorateError("CHANGE_REFUSED", reasons[reason], { retryable });
 }
