@@ -8,6 +8,7 @@ import type { FaultyHost } from "../faults/faultyCluster.ts";
 import { calmWire } from "../network/paths.ts";
 import { type FaultySimulation, runFor } from "../simulation.ts";
 import { boundMs } from "./bounds.ts";
+import { excuseOf } from "./core.ts";
 import { areLed, describe, haveConverged, isSettled, odd, serve, sound } from "./progress.ts";
 
 const operationsEach = 3;
@@ -31,6 +32,7 @@ export async function checkRecovery(simulation: FaultySimulation): Promise<void>
   const unserved = await serve(simulation, hosts, operationsEach, world.timeline.nowMs + answersWithinMs);
   if (unserved !== undefined) {
     fail(simulation, `${unserved.sentence} within ${answersWithinMs} ms after everything was healed`);
+    return;
   }
   if (history.violations.length > 0) return;
   const convergesWithinMs = boundMs(simulation, 30);
@@ -62,9 +64,17 @@ function checkPresence({ history }: FaultySimulation, host: FaultyHost): void {
   );
 }
 
+/** Whoever was wiped is a new member; where so many were that no quorum is left, nobody can take them in again. */
 function fail(simulation: FaultySimulation, sentence: string): void {
-  if (simulation.history.violations.length > 0) return;
-  simulation.history.fail("liveness", `${sentence}: ${describe(simulation)}`);
+  const { cluster, history, world } = simulation;
+  if (history.violations.length > 0) return;
+  const excuse = excuseOf(simulation, { hosts: cluster.hosts, outside: [] });
+  if (excuse === undefined) {
+    history.fail("liveness", `${sentence}: ${describe(simulation)}`);
+    return;
+  }
+  history.mark("core without a quorum");
+  world.trace.note("##", `${sentence}, and there is an excuse: ${excuse}`);
 }
 
 function checkEquality({ history, workload }: FaultySimulation, hosts: readonly FaultyHost[]): void {
