@@ -3,6 +3,8 @@
  *
  *   ```ts        is compiled        ```ts run    is compiled and run
  *   ```sh run    is run             ```sh        is read by people alone
+ *
+ * A program that goes on until it is asked to end is `ts run SIGTERM`: it is asked when it has printed something.
  */
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -13,6 +15,8 @@ export interface CodeBlock {
   readonly place: string;
   readonly language: string;
   readonly run: boolean;
+  /** By what it ends: by itself, or by this signal. */
+  readonly endsBy: "itself" | "SIGTERM";
   readonly text: string;
 }
 
@@ -26,7 +30,13 @@ export function codeBlocksOf(path: string, markdown: string): CodeBlock[] {
     else {
       const [language = "", ...words] = open.info.split(/\s+/);
       const text = `${open.lines.join("\n")}\n`;
-      blocks.push({ place: `${path}:${open.line}`, language, run: words.includes("run"), text });
+      blocks.push({
+        place: `${path}:${open.line}`,
+        language,
+        run: words.includes("run"),
+        endsBy: words.includes("SIGTERM") ? "SIGTERM" : "itself",
+        text,
+      });
       open = undefined;
     }
   }

@@ -24,7 +24,7 @@ describe("raft options", () => {
       "compactionTailBytes (200) must be at most maxCachedBytes (100)",
     ],
     [{ snapshotChunkBytes: 2 ** 21 }, "snapshotChunkBytes (2097152) must be at most 1048576"],
-    [{ heartbeat: 50 } as object, "heartbeat is not an option"],
+    [{ heartbeat: 50 } as object, "heartbeat is no option of a Raft node: it takes heartbeatMs"],
   ])("refuse %j", (options, sentence) => {
     expect(() => resolveRaftOptions(options)).toThrowError(QuorateError);
     expect(() => resolveRaftOptions(options)).toThrowError(sentence);

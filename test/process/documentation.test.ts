@@ -72,10 +72,12 @@ describe("the code in the documentation", () => {
   });
 
   it.each(programs.filter((block) => block.run).map((block) => [block.place, block] as const))(
-    "runs, and ends, as a program: %s",
+    "runs, and ends, by itself or as it is asked to, as a program: %s",
     async (_place, block) => {
       const program = join(folder, "out", `${fileOf(block)}.js`);
-      const { stdout } = await run(process.execPath, [program], { timeout: 30_000 });
+      const running = run(process.execPath, [program], { timeout: 30_000, killSignal: "SIGKILL" });
+      if (block.endsBy === "SIGTERM") running.child.stdout?.once("data", () => running.child.kill("SIGTERM"));
+      const { stdout } = await running;
       expect(stdout).not.toBe("");
     },
   );

@@ -210,7 +210,7 @@ describe("checkSafety", () => {
     [{ faults: ["wipe" as "crash"] }, /^faults must be some of crash, .*, but is wipe\.$/],
     [{ commands: [1, 2] as never }, /^commands must be an arbitrary/],
     [{ state: 5 as never }, /^state must be a function/],
-    [{ retrys: 5 } as object, /^There is no option retrys: the options are appliedIndex, commands, /],
+    [{ retrys: 5 } as object, /^retrys is no option of this call: it takes retries\.$/],
     [{ path: "3:99999" }, /^The path 3:99999 leads to no run: it is good for the seed and the options/],
     [{ path: "0:0:0:0:0" }, /^The path 0:0:0:0:0 leads to no run/],
     [{ path: "8:1/2" }, /^path must be numbers with colons between/],

@@ -101,7 +101,7 @@ describe("a lease", () => {
     const next = world.acquire(b, "x");
     await world.run(200);
     void a.cluster.close();
-    expect(() => held.check()).toThrow(/released/);
+    expect(() => held.check()).toThrow(/its cluster object was closed/);
     await world.outcome(next);
     expect(await world.outcome(b.cluster.kv.get("here/a"))).toBeUndefined();
     expect(world.overlaps).toEqual([]);

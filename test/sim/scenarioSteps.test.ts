@@ -72,7 +72,7 @@ describe("a scenario by hand", () => {
     [{ seed: -1 }, /^seed must be/],
     [{ layer: "disk" }, /^layer must be one of store, raft, core, but is disk\.$/],
     [{ durationMs: Number.NaN }, /^durationMs must be/],
-    [{ durationMS: 10 }, /^There is no option durationMS: the options are durationMs, keptLines, /],
+    [{ durationMS: 10 }, /^durationMS is no option of this call: it takes durationMs\.$/],
   ])("is not begun with %o", async (wrong, sentence) => {
     await expect(simulate({ seed: 1, nodes: 1, durationMs: 10, ...wrong })).rejects.toMatchObject({
       code: "INVALID_OPTIONS",

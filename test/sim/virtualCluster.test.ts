@@ -332,7 +332,9 @@ describe("real time in a virtual cluster", () => {
 describe("a world", () => {
   it("refuses names that nobody has, and what cannot be, in a sentence", async () => {
     await expect(virtualCluster({ nodes: 9 }, async () => {})).rejects.toThrow(/nodes must be/);
-    await expect(virtualCluster({ size: 3 } as never, async () => {})).rejects.toThrow(/no option size/);
+    await expect(virtualCluster({ size: 3 } as never, async () => {})).rejects.toThrow(
+      /^size is no option of this call: it takes nodes, /,
+    );
     await virtualCluster({}, async (world) => {
       const codes = [
         () => world.pause("x"),

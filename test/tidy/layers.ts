@@ -50,6 +50,7 @@ interface Layer {
 const layers: readonly Layer[] = [
   { folder: "packages/raft/src/core/", within: [], others: [] },
   { folder: "packages/raft/src/errors.ts", within: [], others: [] },
+  { folder: "packages/raft/src/optionNames.ts", within: ["packages/raft/src/errors.ts"], others: [] },
   {
     folder: "packages/raft/src/ports/",
     within: ["packages/raft/src/core/", "packages/raft/src/errors.ts"],
@@ -57,7 +58,12 @@ const layers: readonly Layer[] = [
   },
   {
     folder: "packages/raft/src/node/",
-    within: ["packages/raft/src/core/", "packages/raft/src/errors.ts", "packages/raft/src/ports/"],
+    within: [
+      "packages/raft/src/core/",
+      "packages/raft/src/errors.ts",
+      "packages/raft/src/optionNames.ts",
+      "packages/raft/src/ports/",
+    ],
   },
   { folder: "packages/client/src/protocol/", within: [], others: [] },
   {
@@ -67,6 +73,7 @@ const layers: readonly Layer[] = [
       "packages/client/src/cluster.ts",
       "packages/client/src/leaseApi.ts",
       "packages/client/src/leaseLostError.ts",
+      "packages/client/src/optionNames.ts",
     ],
     others: ["@quorate/raft"],
   },

@@ -13,6 +13,7 @@ import { type ClientOptions, resolveClientOptions } from "./clientOptions.ts";
 import type { Cluster } from "./cluster.ts";
 import { createCluster } from "./createCluster.ts";
 import { holdProcess } from "./holdProcess.ts";
+import { taken } from "./optionNames.ts";
 
 export interface ConnectOptions extends ClientOptions {
   /** The secret that the nodes were started with, if they were. */
@@ -34,7 +35,7 @@ export interface ConnectOptions extends ClientOptions {
  * Throws `INVALID_OPTIONS`. Close the object, or hold it with `await using`: that ends its session at the cluster.
  */
 export function connect(options: ConnectOptions): Cluster {
-  const { secret, tls, logger = silentLogger } = options;
+  const { secret, tls, logger = silentLogger } = taken("connect", options);
   const resolved = resolveClientOptions(options);
   const network =
     options.network ??

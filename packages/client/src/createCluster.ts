@@ -11,6 +11,7 @@ import type { ConnectionLimits } from "./connection.ts";
 import { keyValueStore, patienceOptions } from "./kv.ts";
 import { leaseStore } from "./leaseStore.ts";
 import { clusterMembers, type JoinRequest, requestJoin } from "./members.ts";
+import { taken } from "./optionNames.ts";
 import { Calls, type Patience, within } from "./patience.ts";
 import { recipesOf } from "./recipes/recipes.ts";
 import { Router } from "./router.ts";
@@ -107,12 +108,14 @@ export function createCluster(ports: ClusterPorts, options: ClusterOptions): Cli
     sessions: clusterSessions(asking),
     requestJoin: async (request, joinOptions) => requestJoin(asking, request, joinOptions),
     clock,
-    status: async (statusOptions = {}) => askAll(router, calls, statusOptions),
+    status: async (statusOptions = {}) => askAll(router, calls, taken("cluster.status", statusOptions)),
     metrics: () => seen.metrics(),
     health: async (healthOptions = {}) =>
-      askHealth(cluster, { timeoutMs: statusTimeoutMs, ...healthOptions }),
-    snapshot: async (snapshotOptions = {}) => takeSnapshot(asking, snapshotOptions),
-    transferLeadership: async (transferOptions = {}) => transferLeadership(asking, transferOptions),
+      askHealth(cluster, { timeoutMs: statusTimeoutMs, ...taken("cluster.health", healthOptions) }),
+    snapshot: async (snapshotOptions = {}) =>
+      takeSnapshot(asking, taken("cluster.snapshot", snapshotOptions)),
+    transferLeadership: async (transferOptions = {}) =>
+      transferLeadership(asking, taken("cluster.transferLeadership", transferOptions)),
     stop(reason) {
       closing ??= end(reason);
       return closing;

@@ -9,6 +9,7 @@ import type { ClientSession, SessionMember } from "./clientSession.ts";
 import type { RequestOptions, Value } from "./cluster.ts";
 import type { Lease, LeaseCheck, LeaseStatus } from "./leaseApi.ts";
 import { LeaseLostError, type LossReason } from "./leaseLostError.ts";
+import { taken } from "./optionNames.ts";
 import type { LeaseEnding, SessionLease } from "./protocol/index.ts";
 import { sequencerOf } from "./sequencer.ts";
 
@@ -137,19 +138,20 @@ export class HeldLease implements Lease, SessionMember {
 
   async proclaim(data: Value, options: RequestOptions = {}): Promise<void> {
     this.check();
-    await this.#acts.proclaim(this, data, options);
+    await this.#acts.proclaim(this, data, taken("lease.proclaim", options));
   }
 
   async checkpoint(data: Value, options: RequestOptions = {}): Promise<void> {
     this.check();
-    await this.#acts.checkpoint(this, data, options);
+    await this.#acts.checkpoint(this, data, taken("lease.checkpoint", options));
   }
 
   async lastCheckpoint(options: RequestOptions = {}): Promise<unknown> {
-    return this.#acts.lastCheckpoint(this, options);
+    return this.#acts.lastCheckpoint(this, taken("lease.lastCheckpoint", options));
   }
 
   async renew(options: RequestOptions = {}): Promise<LeaseCheck> {
+    taken("lease.renew", options);
     this.check();
     this.progress();
     this.#asking += 1;
@@ -164,6 +166,7 @@ export class HeldLease implements Lease, SessionMember {
   }
 
   async ensure(ms: number, options: RequestOptions = {}): Promise<LeaseCheck> {
+    taken("lease.ensure", options);
     const { allowanceMs } = this.facts;
     if (!(ms >= 0 && ms < allowanceMs)) {
       throw new QuorateError(
@@ -187,12 +190,14 @@ export class HeldLease implements Lease, SessionMember {
     return sequencerOf(this.name, this.term);
   }
 
-  release(options: RequestOptions = {}): Promise<void> {
-    if (this.#releasing !== undefined) return this.#releasing;
-    if (this.#status === "lost") return Promise.resolve();
-    this.#finish("released", "released");
-    this.#releasing = this.#acts.release(this, options);
-    return this.#releasing;
+  async release(options: RequestOptions = {}): Promise<void> {
+    taken("lease.release", options);
+    if (this.#status === "lost") return;
+    if (this.#releasing === undefined) {
+      this.#finish("released", "released");
+      this.#releasing = this.#acts.release(this, options);
+    }
+    await this.#releasing;
   }
 
   /** Never throws: a release that failed goes on by itself. */
@@ -245,7 +250,8 @@ export class HeldLease implements Lease, SessionMember {
     if (this.#loss !== undefined) return;
     // A session that no silence ends was ended by a break.
     const isBroken = why === "expired" && this.facts.allowanceMs === Number.POSITIVE_INFINITY;
-    this.#finish(why === "released" ? "released" : "lost", isBroken ? "revoked" : why);
+    if (why === "released") this.#finish("released", "closed");
+    else this.#finish("lost", isBroken ? "revoked" : why);
   }
 
   /** An ending, and a wish for a handover, are never taken back. */

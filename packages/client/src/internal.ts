@@ -13,5 +13,6 @@ export { clientHello, clientRole, judgeClient, serverHello } from "./hello.ts";
 export { CompactedError, OverflowError } from "./historyErrors.ts";
 export { holdProcess } from "./holdProcess.ts";
 export { allowanceMs } from "./leaseDeadline.ts";
+export { clientOptions, type OptionsByCall, takenIn } from "./optionNames.ts";
 export { type ClusterMetrics, metricsOf } from "./seen/clusterMetrics.ts";
 export { type Metric, metricsText, metricsType, type Sample } from "./seen/metric.ts";

@@ -22,6 +22,7 @@ import { StaleTermError } from "./fencing/staleTermError.ts";
 import { CompactedError } from "./historyErrors.ts";
 import { cursorAfter, rangeFrom, rangeOf } from "./keySets.ts";
 import { leaseName } from "./leasePlan.ts";
+import { taken } from "./optionNames.ts";
 import type { Calls, Patience, PatienceOptions } from "./patience.ts";
 import {
   type ByteString,
@@ -59,11 +60,12 @@ const reading: CallPolicy = { target: "home", resend: "always", hasEffect: false
 
 export function keyValueStore(ports: StorePorts): KeyValueStore {
   return {
-    get: async (key, options = {}) => get(ports, key, options),
-    put: async (key, value, options = {}) => put(ports, key, value, options),
-    delete: async (key, options = {}) => remove(ports, key, options),
-    list: async (keys, options = {}) => list(ports, keys, options),
+    get: async (key, options = {}) => get(ports, key, taken("kv.get", options)),
+    put: async (key, value, options = {}) => put(ports, key, value, taken("kv.put", options)),
+    delete: async (key, options = {}) => remove(ports, key, taken("kv.delete", options)),
+    list: async (keys, options = {}) => list(ports, keys, taken("kv.list", options)),
     count: async (keys, options = {}) => {
+      taken("kv.count", options);
       const { count = 0, revision } = await list(ports, keys, {
         ...options,
         limit: 1,
@@ -73,6 +75,7 @@ export function keyValueStore(ports: StorePorts): KeyValueStore {
       return { count, revision };
     },
     deleteRange: async (keys, options = {}) => {
+      taken("kv.deleteRange", options);
       const command: Transaction = {
         kind: "transaction",
         compares: [],
@@ -85,8 +88,8 @@ export function keyValueStore(ports: StorePorts): KeyValueStore {
     },
     txn: () => transactionBuilder((transaction, options) => transact(ports, transaction, options)),
     watch: ((keys: KeySet, options?: WatchOptions) =>
-      ports.watches.open(keys, options)) as KeyValueStore["watch"],
-    limit: async (limits, options = {}) => limitStore(ports, limits, options),
+      ports.watches.open(keys, taken("kv.watch", options))) as KeyValueStore["watch"],
+    limit: async (limits, options = {}) => limitStore(ports, limits, taken("kv.limit", options)),
   };
 }
 

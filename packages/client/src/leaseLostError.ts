@@ -7,6 +7,8 @@ export type LossReason =
   | "expired"
   /** Its holder gave it back. */
   | "released"
+  /** Its cluster object was closed, which gives all leases back. */
+  | "closed"
   /** An administrator broke it. */
   | "revoked"
   /** One that comes before its holder took it. */
@@ -45,6 +47,7 @@ export class LeaseLostError extends QuorateError {
 const words: Readonly<Record<LossReason, string>> = {
   expired: "its session was ended, since the cluster had not heard of it for its time to live",
   released: "it was released here",
+  closed: "its cluster object was closed",
   revoked: "it was broken by an administrator",
   preempted: "one that comes before its holder took it",
   unreachable: "no renewal was confirmed in time",

@@ -18,6 +18,7 @@ import type {
 import { LeaseLostError } from "./leaseLostError.ts";
 import { leaseData, leaseName } from "./leasePlan.ts";
 import { LeaseAcquirer } from "./leases.ts";
+import { taken } from "./optionNames.ts";
 import { Patience, pause, within } from "./patience.ts";
 import {
   type CandidateReport,
@@ -66,20 +67,25 @@ export function leaseStore(ports: LeaseStorePorts): LeaseStore {
   };
   return {
     async acquire(names, options = {}) {
-      const lease = await able().acquire(names, options, true);
+      const lease = await able().acquire(names, taken("cluster.lease.acquire", options), true);
       if (lease === undefined) throw new Error("An acquire that waits ends with a lease.");
       return lease;
     },
-    tryAcquire: async (names, options = {}) => able().acquire(names, options, false),
-    get: async (name, options = {}) => infoOf(await read(ports, name, options)),
-    list: async (options = {}) => list(ports, options),
-    candidates: async (name, options = {}) => candidates(ports, name, options),
-    verify: async (sequencer, options = {}) => verify(ports, sequencer, options),
-    history: async (name, options = {}) => history(ports, name, options),
-    watch: (name, options = {}) => watch(ports, name, options.signal),
-    break: async (name, options = {}) => breakLease(ports, name, options),
-    requestHandover: async (name, options = {}) =>
-      didAnything(await execute(ports, { kind: "requestHandover", name: leaseName(name) }, options)),
+    tryAcquire: async (names, options = {}) =>
+      able().acquire(names, taken("cluster.lease.tryAcquire", options), false),
+    get: async (name, options = {}) => infoOf(await read(ports, name, taken("cluster.lease.get", options))),
+    list: async (options = {}) => list(ports, taken("cluster.lease.list", options)),
+    candidates: async (name, options = {}) =>
+      candidates(ports, name, taken("cluster.lease.candidates", options)),
+    verify: async (sequencer, options = {}) =>
+      verify(ports, sequencer, taken("cluster.lease.verify", options)),
+    history: async (name, options = {}) => history(ports, name, taken("cluster.lease.history", options)),
+    watch: (name, options = {}) => watch(ports, name, taken("cluster.lease.watch", options).signal),
+    break: async (name, options = {}) => breakLease(ports, name, taken("cluster.lease.break", options)),
+    requestHandover: async (name, options = {}) => {
+      const asked: Command = { kind: "requestHandover", name: leaseName(name) };
+      return didAnything(await execute(ports, asked, taken("cluster.lease.requestHandover", options)));
+    },
   };
 }
 

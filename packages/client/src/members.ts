@@ -12,6 +12,7 @@ import type {
   RequestOptions,
 } from "./cluster.ts";
 import { type AskPorts, patienceOptions } from "./kv.ts";
+import { taken } from "./optionNames.ts";
 import type { MembershipReport, RequestBody } from "./protocol/index.ts";
 
 export interface JoinRequest {
@@ -28,10 +29,11 @@ const joining: CallPolicy = { target: "leader", resend: "always", hasEffect: tru
 
 export function clusterMembers(ports: AskPorts): ClusterMembers {
   const change = async (
+    name: keyof ClusterMembers,
     actions: readonly MemberAction[],
     options: MemberChangeOptions = {},
   ): Promise<MemberList> => {
-    const { ifIndex = -1 } = options;
+    const { ifIndex = -1 } = taken(`members.${name}`, options);
     if (!Number.isSafeInteger(ifIndex) || ifIndex < -1) {
       throw new QuorateError(
         "INVALID_ARGUMENT",
@@ -41,12 +43,12 @@ export function clusterMembers(ports: AskPorts): ClusterMembers {
     return ask(ports, { kind: "changeMembers", changes: [...actions], ifIndex }, once, options);
   };
   return {
-    list: async (options = {}) => ask(ports, { kind: "listMembers" }, asking, options),
-    promote: (member, options) => change([{ kind: "promote", member }], options),
-    demote: (member, options) => change([{ kind: "demote", member }], options),
-    remove: (member, options) => change([{ kind: "remove", member }], options),
-    move: (member, endpoint, options) => change([{ kind: "move", member, endpoint }], options),
-    change,
+    list: async (options = {}) => ask(ports, { kind: "listMembers" }, asking, taken("members.list", options)),
+    promote: (member, options) => change("promote", [{ kind: "promote", member }], options),
+    demote: (member, options) => change("demote", [{ kind: "demote", member }], options),
+    remove: (member, options) => change("remove", [{ kind: "remove", member }], options),
+    move: (member, endpoint, options) => change("move", [{ kind: "move", member, endpoint }], options),
+    change: (actions, options) => change("change", actions, options),
   };
 }
 

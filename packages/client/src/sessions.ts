@@ -3,6 +3,7 @@ import { QuorateError } from "@quorate/raft";
 import { type CallPolicy, senseless } from "./caller.ts";
 import type { ClusterSessions, RequestOptions, SessionInfo, SessionListOptions } from "./cluster.ts";
 import { type AskPorts, patienceOptions } from "./kv.ts";
+import { taken } from "./optionNames.ts";
 import { encodeProposal, maxListLimit, type SessionReport, textOfByteString } from "./protocol/index.ts";
 import { executedOf, unexpected } from "./writer.ts";
 
@@ -12,8 +13,8 @@ const closing: CallPolicy = { target: "leader", resend: "always", hasEffect: tru
 
 export function clusterSessions(ports: AskPorts): ClusterSessions {
   return {
-    list: async (options = {}) => list(ports, options),
-    close: async (session, options = {}) => close(ports, session, options),
+    list: async (options = {}) => list(ports, taken("sessions.list", options)),
+    close: async (session, options = {}) => close(ports, session, taken("sessions.close", options)),
   };
 }
 

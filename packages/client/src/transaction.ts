@@ -7,6 +7,7 @@
 import { QuorateError } from "@quorate/raft";
 import type { Key, KeySet, KeyValue, RequestOptions, Value } from "./cluster.ts";
 import { rangeOf } from "./keySets.ts";
+import { taken } from "./optionNames.ts";
 import {
   type CommandResult,
   type Compare,
@@ -142,6 +143,7 @@ function builder<Then extends readonly TxnOp[], Else extends readonly TxnOp[]>(
     },
     else: (...ops) => builder(commit, { ...parts, onFailure: ops }),
     commit: async (options = {}) => {
+      taken("txn.commit", options);
       const transaction = encodeTransaction(parts);
       const { succeeded, revision, results } = await commit(transaction, options);
       const ops = succeeded ? transaction.onSuccess : transaction.onFailure;

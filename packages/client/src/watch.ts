@@ -10,6 +10,7 @@ import { type Cancel, type Clock, type Logger, QuorateError } from "@quorate/raf
 import { type BackoffOptions, backoffMs } from "./backoff.ts";
 import type { Connection } from "./connection.ts";
 import { CompactedError, OverflowError } from "./historyErrors.ts";
+import { taken } from "./optionNames.ts";
 import { Patience, pause } from "./patience.ts";
 import {
   bytesOf,
@@ -120,6 +121,7 @@ export class KeyWatch implements Watch<WatchEvent> {
   }
 
   async started(options: { readonly timeoutMs?: number } = {}): Promise<{ readonly revision: number }> {
+    taken("watch.started", options);
     const { clock, hold, router } = this.#ports;
     const { timeoutMs = this.#ports.requestTimeoutMs } = options;
     const patience = new Patience(clock, { timeoutMs });

@@ -34,6 +34,7 @@ import {
   type Transport,
 } from "@quorate/raft";
 import { createTransport, memoryNetwork, peerRole } from "@quorate/transport/links";
+import { taken } from "./optionNames.ts";
 import { type ClientServer, createClientServer } from "./server/clientServer.ts";
 import { createMachineHost, type MachineHost } from "./server/machineHost.ts";
 import { defaultServerLimits, type ServerLimits } from "./server/serverLimits.ts";
@@ -261,7 +262,7 @@ function handle(parts: Parts): AssembledNode {
     kv: client.kv,
     lease: client.lease,
     election: (name, options) => client.election(name, options),
-    lock: (name) => client.lock(name),
+    lock: client.lock,
     using: (names, ms, work, options) => client.using(names, ms, work, options),
     once: (key, work, options) => client.once(key, work, options),
     members: client.members,
@@ -276,7 +277,8 @@ function handle(parts: Parts): AssembledNode {
       id,
       address,
       status: () => raft.status(),
-      transferLeadership: (options) => raft.transferLeadership(options),
+      transferLeadership: async (options) =>
+        raft.transferLeadership(taken("node.transferLeadership", options)),
       closed,
     },
     raft,

@@ -5,6 +5,7 @@ export {
   type NodeOptions,
   type NodePorts,
 } from "./assembleNode.ts";
+export { nodeOptions } from "./optionNames.ts";
 export { NodePages } from "./pages/nodePages.ts";
 export {
   type ClientServer,

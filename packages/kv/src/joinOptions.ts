@@ -18,6 +18,7 @@ import {
 import { checkListenAddress, type TlsOptions } from "@quorate/transport";
 import { formatAddress, parseAddress } from "@quorate/transport/links";
 import type { NodeOptions } from "./assembleNode.ts";
+import { taken, takenWithin } from "./optionNames.ts";
 
 export interface JoinOptions {
   /** This node's name, the same at every start: letters, digits, `-` and `_`. */
@@ -87,7 +88,7 @@ export interface ResolvedJoin {
 }
 
 export function resolveJoinOptions(options: JoinOptions): ResolvedJoin {
-  const { id, dataDir, memory = false } = options;
+  const { id, dataDir, memory = false } = taken("join", options);
   if (typeof id !== "string" || !isNodeId(id)) {
     throw invalid(
       `The id ${JSON.stringify(id)} is no node id: use 1 to 63 letters, digits, - and _, beginning with a letter or ` +
@@ -191,7 +192,7 @@ function resolveListen(
 
 function resolveRaft(options: JoinOptions): NodeOptions["raft"] {
   const { heartbeatMs = 50, electionTimeoutMs = { min: 150, max: 300 } } = options;
-  const { min, max } = electionTimeoutMs;
+  const { min, max } = takenWithin("electionTimeoutMs", electionTimeoutMs);
   const { priority = 1, diskStallMs = 2_000 } = options;
   for (const [name, value] of Object.entries({
     heartbeatMs,
@@ -234,11 +235,8 @@ function resolveSnapshots(options: SnapshotOptions): RaftOptions {
     maxBytesPerSecond: "maxSnapshotBytesPerSecond",
   } as const satisfies Record<keyof SnapshotOptions, keyof RaftOptions>;
   const resolved: Partial<Record<keyof RaftOptions, number>> = {};
-  for (const [name, value] of Object.entries(options)) {
+  for (const [name, value] of Object.entries(takenWithin("snapshots", options))) {
     if (value === undefined) continue;
-    if (!Object.hasOwn(names, name)) {
-      throw invalid(`snapshots.${name} is not an option; there are ${Object.keys(names).join(", ")}`);
-    }
     const least = name === "keptEntries" ? 0 : 1;
     if (!Number.isSafeInteger(value) || value < least) {
       throw invalid(`snapshots.${name} is ${value}; it is a whole number from ${least}`);

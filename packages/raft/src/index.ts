@@ -17,4 +17,5 @@ export type {
 export { type StartOptions, startNode } from "./node/start.ts";
 export { systemClock } from "./node/systemClock.ts";
 export { systemRandom } from "./node/systemRandom.ts";
+export { type OptionNames, refuseUnknownOptions, type TakenOptions } from "./optionNames.ts";
 export * from "./ports/index.ts";

@@ -3,7 +3,7 @@
  * refused too, since a misspelt option would quietly leave its default in force.
  */
 import { inspect } from "node:util";
-import { QuorateError } from "@quorate/raft";
+import { QuorateError, refuseUnknownOptions } from "@quorate/raft";
 import { layers } from "./layer.ts";
 import type { ReplayOptions, SimulationOptions } from "./simulate.ts";
 import type { WorldOptions } from "./simulation.ts";
@@ -52,12 +52,10 @@ export function requireSimulationOptions(options: SimulationOptions | ReplayOpti
 }
 
 export function requireNames(options: object, names: readonly string[]): void {
-  const strange = Object.keys(options).find((name) => !names.includes(name));
-  if (strange === undefined) return;
-  throw new QuorateError(
-    "INVALID_OPTIONS",
-    `There is no option ${strange}: the options are ${names.toSorted().join(", ")}.`,
-  );
+  refuseUnknownOptions(options, {
+    call: "this call",
+    names: Object.fromEntries(names.toSorted().map((name) => [name, true])),
+  });
 }
 
 export function requireInteger(name: string, value: number, from: number, to: number): void {

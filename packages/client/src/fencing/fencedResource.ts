@@ -7,7 +7,7 @@
  *
  * Must never act under a term that is not kept durably yet: after a restart it would let an older one act again.
  */
-import { QuorateError } from "@quorate/raft";
+import { type OptionNames, QuorateError, refuseUnknownOptions } from "@quorate/raft";
 import { requireResource, requireTerm } from "./fencedAct.ts";
 import { StaleTermError } from "./staleTermError.ts";
 
@@ -26,6 +26,8 @@ export interface FencedResourceOptions {
   /** Acts that may wait for older ones to end, 1 to 100,000; more are refused with `OVERLOADED`. Default 1,024. */
   readonly maxWaiting?: number;
 }
+
+const optionNames: OptionNames<FencedResourceOptions> = { resource: true, store: true, maxWaiting: true };
 
 export class FencedResource {
   readonly resource: string;
@@ -51,6 +53,7 @@ export class FencedResource {
 
   /** Reads the highest term. Rejects `INVALID_ARGUMENT`, or as the store does. */
   static async open(options: FencedResourceOptions): Promise<FencedResource> {
+    refuseUnknownOptions(options, { call: "FencedResource.open()", names: optionNames });
     const { resource, store, maxWaiting = 1_024 } = options;
     requireResource(resource);
     if (!Number.isInteger(maxWaiting) || maxWaiting < 1 || maxWaiting > 100_000) {

@@ -5,7 +5,9 @@
 import { QuorateError } from "@quorate/raft";
 import type { Cluster, RequestOptions, Value } from "../cluster.ts";
 import type { Lease, LeaseCandidate, LeaseInfo } from "../leaseApi.ts";
+import { taken } from "../optionNames.ts";
 import { type ElectionOptions, electionLease } from "./electionOptions.ts";
+import { tellNewLeaders } from "./newLeaders.ts";
 import { type Work, type WorkOptions, type WorkPorts, workUnder } from "./workUnderLease.ts";
 
 export interface Leader {
@@ -15,12 +17,19 @@ export interface Leader {
 }
 
 export interface LeadOptions extends WorkOptions {
-  /** Ends the campaigning. Work under way is waited for, so give it the same signal. */
+  /**
+   * Ends the campaigning: a candidate that waits rejects `ABORTED`. Work under way is waited for, so give it the same
+   * signal; `lead` then gives what it gives.
+   */
   readonly signal?: AbortSignal;
   /** After a loss, campaign again. Default true; with false it rejects `LeaseLostError`. */
   readonly rejoin?: boolean;
-  /** Called with each new leader, this one too; undefined: nobody leads. */
-  readonly onNewLeader?: (leader: Leader | undefined) => void;
+  /**
+   * As client-go's: called once with each new leader that this process hears of, in the order of their terms: the one
+   * that leads when the campaign begins, and this candidate too. Not when a leader goes: `election.observe` and
+   * `election.leader` tell that, and the own loss `lease.signal`. While this process is cut off, it hears of nobody.
+   */
+  readonly onNewLeader?: (leader: Leader) => void;
 }
 
 export interface Election {
@@ -30,13 +39,19 @@ export interface Election {
   /**
    * Campaigns, runs `work` as the leader, gives up the role when it has settled, and gives what it gives. After a loss
    * it waits for the work to settle and campaigns again. The work is to call `lease.check()` before each effect.
+   *
+   * Rejects with what `work` throws while it leads, and does not campaign again then; `ABORTED` where the signal ends
+   * the waiting; `CLOSED` where the cluster object is closed, after the work has settled.
    */
   lead<Result>(work: Work<Result>, options?: LeadOptions): Promise<Result>;
   /** Waits until this candidate leads. Hold the lease with `await using`; `release` resigns. */
   campaign(options?: RequestOptions): Promise<Lease>;
   /** Who leads, then who stands, in the order in which they would lead. */
   candidates(options?: RequestOptions): Promise<readonly LeaseCandidate[]>;
-  /** Undefined where nobody leads. */
+  /**
+   * Who leads now, as a majority of the cluster has it; undefined where nobody does. Rejects `TIMED_OUT` without a
+   * majority: nobody can tell then.
+   */
   leader(options?: RequestOptions): Promise<Leader | undefined>;
   /** Who leads now, and each change that is seen. Ends with `signal`. */
   observe(options?: { readonly signal?: AbortSignal }): AsyncIterable<Leader | undefined>;
@@ -63,16 +78,19 @@ export function createElection(cluster: ElectionCluster, name: string, options: 
     get isLeading() {
       return current !== undefined && current.remainingMs() > 0;
     },
-    campaign,
-    lead: (work, leadOptions = {}) => lead(cluster, election, work, leadOptions),
-    candidates: (request) => cluster.lease.candidates(name, request),
-    leader: async (request) => leaderIn(await cluster.lease.get(name, request)),
-    observe: (observeOptions) => observe(cluster, name, observeOptions?.signal),
+    campaign: async (request) => campaign(taken("election.campaign", request)),
+    lead: async (work, leadOptions = {}) =>
+      lead(cluster, election, work, taken("election.lead", leadOptions)),
+    candidates: async (request) => cluster.lease.candidates(name, taken("election.candidates", request)),
+    leader: async (request) => leaderIn(await cluster.lease.get(name, taken("election.leader", request))),
+    observe: (observeOptions) => observe(cluster, name, taken("election.observe", observeOptions)?.signal),
     async proclaim(data, request) {
+      taken("election.proclaim", request);
       if (current === undefined || !election.isLeading) throw notLeading(name);
       await current.proclaim(data, request);
     },
     async resign(request) {
+      taken("election.resign", request);
       await current?.release(request);
     },
   };
@@ -86,7 +104,7 @@ async function lead<Result>(
   options: LeadOptions,
 ): Promise<Result> {
   const { signal, rejoin = true } = options;
-  const stopObserving = tellNewLeaders(election, options);
+  const stopTelling = tellNewLeaders(cluster.clock, election, options.onNewLeader);
   try {
     for (;;) {
       const lease = await campaignOn(election, signal);
@@ -95,7 +113,7 @@ async function lead<Result>(
       if (outcome.kind === "failed" || !rejoin) throw outcome.error;
     }
   } finally {
-    stopObserving();
+    stopTelling();
   }
 }
 
@@ -108,17 +126,6 @@ async function campaignOn(election: Election, signal: AbortSignal | undefined): 
       if (signal?.aborted || !(error instanceof QuorateError) || !error.retryable) throw error;
     }
   }
-}
-
-function tellNewLeaders(election: Election, { onNewLeader }: LeadOptions): () => void {
-  if (onNewLeader === undefined) return () => {};
-  const ended = new AbortController();
-  const observing = (async () => {
-    for await (const leader of election.observe({ signal: ended.signal })) onNewLeader(leader);
-  })();
-  // The cluster object was closed: the campaign says so.
-  observing.catch(() => {});
-  return () => ended.abort();
 }
 
 async function* observe(

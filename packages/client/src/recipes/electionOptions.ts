@@ -2,6 +2,7 @@
 import { QuorateError } from "@quorate/raft";
 import type { Value } from "../cluster.ts";
 import type { LeaseOptions } from "../leaseApi.ts";
+import { taken } from "../optionNames.ts";
 
 export interface ElectionOptions {
   /** How long after its last sign of life a leader may be replaced. Default 15,000. */
@@ -44,7 +45,11 @@ const jitterFactor = 1.2;
 
 /** Throws `INVALID_OPTIONS` with the numbers. */
 export function electionLease(options: ElectionOptions): LeaseOptions {
-  const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options;
+  const {
+    leaseDurationMs = 15_000,
+    renewDeadlineMs = 10_000,
+    retryPeriodMs = 2_000,
+  } = taken("cluster.election", options);
   for (const [name, value] of Object.entries({ leaseDurationMs, renewDeadlineMs, retryPeriodMs })) {
     if (!(Number.isFinite(value) && value >= 1)) {
       throw invalid(`${name} is ${value}; it has to be a number of milliseconds from 1`);

@@ -1,6 +1,7 @@
 /** A lock: a lease, taken for a piece of work. Written on the public API alone. */
 import type { Cluster, RequestOptions } from "../cluster.ts";
 import type { Lease, LeaseOptions } from "../leaseApi.ts";
+import { taken } from "../optionNames.ts";
 import { type Work, type WorkOptions, type WorkPorts, workUnder } from "./workUnderLease.ts";
 
 export interface Lock {
@@ -21,9 +22,9 @@ export type LockCluster = Pick<Cluster, "lease"> & WorkPorts;
 export function createLock(cluster: LockCluster, name: string): Lock {
   return {
     name,
-    acquire: (options) => cluster.lease.acquire(name, options),
-    tryAcquire: (options) => cluster.lease.tryAcquire(name, options),
-    run: (work, options = {}) => runLocked(cluster, name, work, options),
+    acquire: async (options) => cluster.lease.acquire(name, taken("lock.acquire", options)),
+    tryAcquire: async (options) => cluster.lease.tryAcquire(name, taken("lock.tryAcquire", options)),
+    run: async (work, options = {}) => runLocked(cluster, name, work, taken("lock.run", options)),
   };
 }
 
@@ -35,17 +36,21 @@ export function usingLocks<Result>(
   work: (signal: AbortSignal, lease: Lease) => Result | Promise<Result>,
   options: RequestOptions = {},
 ): Promise<Result> {
-  return runLocked(cluster, names, (lease) => work(lease.signal, lease), { ...options, ttlMs: ms });
+  const request = taken("cluster.using", options);
+  return runLocked(cluster, names, (lease) => work(lease.signal, lease), { ...request, ttlMs: ms });
 }
 
 async function runLocked<Result>(
   cluster: LockCluster,
   names: string | readonly string[],
   work: Work<Result>,
-  options: LeaseOptions & WorkOptions,
+  { exitOnLossMs, exit, ...options }: LeaseOptions & WorkOptions,
 ): Promise<Result> {
   const lease = await cluster.lease.acquire(names, options);
-  const outcome = await workUnder(cluster, lease, work, options);
+  const outcome = await workUnder(cluster, lease, work, {
+    ...(exitOnLossMs === undefined ? {} : { exitOnLossMs }),
+    ...(exit === undefined ? {} : { exit }),
+  });
   if (outcome.kind === "done") return outcome.result;
   throw outcome.error;
 }

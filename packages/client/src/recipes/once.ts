@@ -8,6 +8,7 @@
  */
 import type { Cluster, Json, RequestOptions } from "../cluster.ts";
 import type { Lease, LeaseOptions } from "../leaseApi.ts";
+import { taken } from "../optionNames.ts";
 import { type WorkPorts, workUnder } from "./workUnderLease.ts";
 
 export interface OnceOptions extends RequestOptions {
@@ -29,7 +30,7 @@ export async function doOnce<Result extends Json>(
   work: (lease: Lease) => Result | Promise<Result>,
   options: OnceOptions,
 ): Promise<OnceResult<Result>> {
-  const { ttlMs, ...request } = options;
+  const { ttlMs, ...request } = taken("cluster.once", options);
   const record = prefix + key;
   const recorded = async (): Promise<OnceResult<Result> | undefined> => {
     const found = await cluster.kv.get(record, request);

@@ -1,5 +1,6 @@
 /** The recipes as they hang on a cluster object. */
 import type { Cluster } from "../cluster.ts";
+import { taken } from "../optionNames.ts";
 import { createElection } from "./election.ts";
 import { createLock, usingLocks } from "./lock.ts";
 import { doOnce } from "./once.ts";
@@ -15,7 +16,10 @@ export function recipesOf(cluster: () => Cluster, works: NonNullable<WorkPorts["
   };
   return {
     election: (name, options = {}) => createElection(ports(), name, options),
-    lock: (name) => createLock(ports(), name),
+    lock: (name, ...options: readonly unknown[]) => {
+      taken("cluster.lock", options[0]);
+      return createLock(ports(), name);
+    },
     using: async (names, ms, work, options) => usingLocks(ports(), names, ms, work, options),
     once: async (key, work, options = {}) => doOnce(ports(), key, work, options),
   };

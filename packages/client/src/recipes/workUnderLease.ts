@@ -2,9 +2,13 @@
  * Runs work as long as a lease is held, and gives the lease back when the work has **settled**: never before, for it
  * would go on beside its successor's.
  */
-import type { Clock } from "@quorate/raft";
+import { type Clock, QuorateError } from "@quorate/raft";
 import type { Lease } from "../leaseApi.ts";
 import { LeaseLostError } from "../leaseLostError.ts";
+
+const closedUnderWay =
+  "The cluster object was closed while work ran under one of its leases, which ended with it: that work may have gone " +
+  "on beside another holder's. End the work first, and close then.";
 
 export type Work<Result> = (lease: Lease) => Result | Promise<Result>;
 
@@ -40,9 +44,7 @@ export async function workUnder<Result>(
   const stopWatching = watchOverdue(clock, lease, options);
   try {
     const outcome = await settled(lease, work);
-    const loss = lossOf(lease);
-    if (loss !== undefined && loss.reason !== "released") return { kind: "lost", error: loss };
-    return outcome;
+    return judged(outcome, lossOf(lease));
   } finally {
     hasSettled?.();
     stopWatching();
@@ -57,6 +59,15 @@ async function settled<Result>(lease: Lease, work: Work<Result>): Promise<WorkOu
   } catch (error) {
     return { kind: "failed", error };
   }
+}
+
+/** What has become of the work, which has settled, by what has become of its lease. */
+function judged<Result>(outcome: WorkOutcome<Result>, loss: LeaseLostError | undefined): WorkOutcome<Result> {
+  if (loss === undefined || loss.reason === "released") return outcome;
+  if (loss.reason !== "closed") return { kind: "lost", error: loss };
+  // Its own error tells more.
+  if (outcome.kind === "failed" && !(outcome.error instanceof LeaseLostError)) return outcome;
+  return { kind: "failed", error: new QuorateError("CLOSED", closedUnderWay, { cause: loss }) };
 }
 
 /** As of now; the signal may not have fired yet. */

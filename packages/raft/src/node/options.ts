@@ -4,6 +4,7 @@
  */
 import type { CoreOptions } from "../core/contract.ts";
 import { QuorateError } from "../errors.ts";
+import { refuseUnknownOptions } from "../optionNames.ts";
 
 /** Durations in milliseconds, sizes in bytes. Every member may be left out. */
 export interface RaftOptions {
@@ -87,14 +88,13 @@ const defaults: ResolvedRaftOptions = {
 
 /** Rejects with `INVALID_OPTIONS`, naming the option and the numbers. */
 export function resolveRaftOptions(options: RaftOptions = {}): ResolvedRaftOptions {
+  refuseUnknownOptions(options, { call: "a Raft node", names: defaults });
   const given = withoutUndefined(options);
   const resolved = { ...defaults, ...given };
   if (given.compactionTailBytes === undefined) {
     resolved.compactionTailBytes = Math.min(defaults.compactionTailBytes, resolved.maxCachedBytes);
   }
   for (const [name, value] of Object.entries(resolved)) {
-    if (!(name in defaults))
-      throw invalid(`${name} is not an option; known are ${Object.keys(defaults).join(", ")}`);
     const least = mayBeZero.has(name) ? 0 : 1;
     if (!Number.isSafeInteger(value) || value < least) {
       throw invalid(`${name} is ${String(value)}, but must be a whole number of at least ${least}`);

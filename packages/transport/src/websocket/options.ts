@@ -3,7 +3,13 @@
  *
  * Unsafe or contradictory options are refused here, before anything listens.
  */
-import { type Logger, QuorateError, silentLogger } from "@quorate/raft";
+import {
+  type Logger,
+  type OptionNames,
+  QuorateError,
+  refuseUnknownOptions,
+  silentLogger,
+} from "@quorate/raft";
 import { maxFrameBytes } from "../limits.ts";
 import { isLoopback, parseAddress } from "../network/address.ts";
 import type { Pages } from "./pages.ts";
@@ -130,7 +136,10 @@ function checkSecret(secret: string | undefined): void {
   throw invalid(`The shared secret has ${length} characters, and needs at least ${minSecretLength}.`);
 }
 
+const tlsNames: OptionNames<TlsOptions> = { cert: true, key: true, ca: true, requireClientCertificate: true };
+
 function checkTls(tls: TlsOptions | undefined): void {
+  refuseUnknownOptions(tls, { call: "tls", names: tlsNames });
   if (tls === undefined) return;
   if ((tls.cert === undefined) !== (tls.key === undefined)) {
     throw invalid("A TLS certificate and its key go together: give both or none.");

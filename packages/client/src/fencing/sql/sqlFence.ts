@@ -5,7 +5,7 @@
  *   BEGIN ─▶ timeouts ─▶ SAVEPOINT ─▶ claim ─▶ your work ─▶ RELEASE ─▶ COMMIT
  *                                       │ newer term: StaleTermError, ROLLBACK
  */
-import { QuorateError } from "@quorate/raft";
+import { type OptionNames, QuorateError, refuseUnknownOptions } from "@quorate/raft";
 import { type FencedAct, requireAct } from "../fencedAct.ts";
 import { StaleTermError } from "../staleTermError.ts";
 import {
@@ -66,9 +66,12 @@ export interface SqlFence {
   updateRow(connection: SqlConnection, update: RowUpdate): Promise<boolean>;
 }
 
-/** Throws `INVALID_ARGUMENT` where an option makes no sense. */
+const optionNames: OptionNames<SqlFenceOptions> = { table: true, lockTimeoutMs: true, idleTimeoutMs: true };
+
+/** Throws `INVALID_ARGUMENT` where an option makes no sense, `INVALID_OPTIONS` where there is none of that name. */
 export function sqlFence(dialect: SqlDialect, options: SqlFenceOptions = {}): SqlFence {
   if (!sqlDialects.includes(dialect)) return unknownDialect(dialect as never);
+  refuseUnknownOptions(options, { call: "sqlFence()", names: optionNames });
   const table = quotedName(dialect, options.table ?? "quorate_fence", "table");
   const timeouts: Timeouts = Object.freeze({
     lockTimeoutMs: timeout(options.lockTimeoutMs ?? 5_000, "lockTimeoutMs"),

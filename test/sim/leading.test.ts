@@ -1,0 +1,115 @@
+/** How `election.lead()` ends, and what it tells of others meanwhile, in virtual time. */
+import type { Lease } from "@quorate/client";
+import * as sim from "@quorate/sim";
+import { describe, expect, it } from "vitest";
+import { LeaseWorld, ttlMs } from "./leaseWorld.ts";
+
+const fast = { leaseDurationMs: ttlMs, renewDeadlineMs: 1_500, retryPeriodMs: 400 };
+
+function untilOver(lease: Lease): Promise<void> {
+  return new Promise((resolve) => {
+    lease.signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+describe("to lead", () => {
+  it("ends with the job's own error, and does not stand again", async () => {
+    const world = await LeaseWorld.open(sim, 51);
+    const a = world.connect();
+    let runs = 0;
+    const failed = a.cluster.election("x", fast).lead(() => {
+      runs += 1;
+      return Promise.reject(new Error("no money"));
+    });
+    await expect(world.outcome(failed)).rejects.toThrow("no money");
+    await world.run(3 * ttlMs);
+    expect(runs).toBe(1);
+    expect(await world.outcome(a.cluster.election("x").candidates())).toEqual([]);
+  });
+
+  it("ends with ABORTED by the signal while it waits, and with what the work gives while it leads", async () => {
+    const world = await LeaseWorld.open(sim, 52);
+    const [a, b] = [world.connect(), world.connect()];
+    const stop = new AbortController();
+    const untilStopped = (): Promise<string> =>
+      new Promise((resolve) => {
+        stop.signal.addEventListener("abort", () => resolve("ended by itself"), { once: true });
+      });
+    const leading = a.cluster.election("x", fast).lead(untilStopped, { signal: stop.signal });
+    await world.run(500);
+    const waiting = b.cluster.election("x", fast).lead(untilStopped, { signal: stop.signal });
+    const refused = expect(world.outcome(waiting)).rejects.toMatchObject({ code: "ABORTED" });
+    await world.run(500);
+    stop.abort();
+    expect(await world.outcome(leading)).toBe("ended by itself");
+    await refused;
+    expect(await world.outcome(a.cluster.election("x").candidates())).toEqual([]);
+  });
+
+  it("ends with CLOSED by a close: at once while it waits, after the work has settled while it leads", async () => {
+    const world = await LeaseWorld.open(sim, 53);
+    const [a, b] = [world.connect(), world.connect()];
+    let settle: (gives: string) => void = () => {};
+    const work = (): Promise<string> =>
+      new Promise((resolve) => {
+        settle = resolve;
+      });
+    let isOver = false;
+    const leading = a.cluster
+      .election("x", fast)
+      .lead(work)
+      .finally(() => {
+        isOver = true;
+      });
+    const refused = expect(world.outcome(leading)).rejects.toMatchObject({
+      code: "CLOSED",
+      cause: { reason: "closed" },
+    });
+    await world.run(500);
+    const waiting = b.cluster.election("x", fast).lead(work);
+    const turnedAway = expect(world.outcome(waiting)).rejects.toMatchObject({ code: "CLOSED" });
+    await world.run(500);
+    await world.outcome(Promise.all([b.cluster.close(), a.cluster.close()]));
+    await turnedAway;
+    await world.run(500);
+    expect(isOver).toBe(false);
+    settle("done beside nobody");
+    await refused;
+  });
+
+  it("ends with the work's own error also where it was closed under it", async () => {
+    const world = await LeaseWorld.open(sim, 54);
+    const a = world.connect();
+    const leading = a.cluster.election("x", fast).lead(async (lease) => {
+      await untilOver(lease);
+      throw new Error("no money");
+    });
+    const failed = expect(world.outcome(leading)).rejects.toThrow("no money");
+    await world.run(500);
+    await world.outcome(a.cluster.close());
+    await failed;
+  });
+
+  it("tells each new leader once, itself too, none that goes, and goes on when it was cut off", async () => {
+    const world = await LeaseWorld.open(sim, 55);
+    const [a, b] = [world.connect(), world.connect()];
+    const told: string[] = [];
+    const first = b.cluster.election("x", { ...fast, candidate: "b" });
+    await world.outcome(first.campaign());
+    world.blackHole(a);
+    void a.cluster
+      .election("x", { ...fast, candidate: "a" })
+      .lead(untilOver, { onNewLeader: ({ candidate, term }) => told.push(`${candidate} ${term > 0}`) });
+    // Longer than a request is tried.
+    await world.run(20_000);
+    expect(told).toEqual([]);
+    world.heal(a);
+    await world.run(5_000);
+    expect(told).toEqual(["b true"]);
+    await world.outcome(first.proclaim({ port: 7 }));
+    await world.run(1_000);
+    await world.outcome(first.resign());
+    await world.run(1_000);
+    expect(told).toEqual(["b true", "a true"]);
+  });
+});
