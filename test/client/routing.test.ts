@@ -45,6 +45,21 @@ describe("a client", () => {
     expect(nodes.nodes.map((node) => node.connections)).toEqual([1, 1, 1]);
   });
 
+  it("is back at a member that restarts within a fraction of a second, also while another one is away for long", async () => {
+    nodes = await FakeCluster.start(3);
+    await using cluster = nodes.connect();
+    await cluster.kv.put("n", 0);
+    await nodes.clock.pass(1_100);
+    await nodes.node("b").stop();
+    await nodes.clock.pass(600_000);
+    expect(nodes.node("b").dials, "tries at one that is away become rare").toBeLessThan(100);
+    await nodes.node("c").stop();
+    await nodes.clock.pass(500);
+    await nodes.node("c").start();
+    await nodes.clock.pass(300);
+    expect(nodes.nodes.map((node) => node.connections)).toEqual([1, 0, 1]);
+  });
+
   it("needs no new connection when the leader that it used hands over", async () => {
     nodes = await FakeCluster.start(3);
     await using cluster = nodes.connect();

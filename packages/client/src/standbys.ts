@@ -8,8 +8,8 @@ import type { EndpointBook } from "./endpointBook.ts";
 
 /** A client of one moment, such as a command, is gone before it opens any. */
 const openingPauses: BackoffOptions = { firstMs: 1_000, factor: 2, capMs: 30_000 };
-/** A node that was restarted is back within a second, and may lead soon after. */
-const reopeningPauses: BackoffOptions = { firstMs: 200, factor: 2, capMs: 30_000 };
+/** A node that was restarted is back within a second, and may lead soon after: the first tries come close together. */
+const reopeningPauses: BackoffOptions = { firstMs: 150, factor: 1.15, capMs: 30_000 };
 const maxStandbys = 8;
 
 /** The members as they call themselves; before they are known, who was configured. */
@@ -24,6 +24,9 @@ export class Standbys {
   /** True where a connection stands to each of them. Must not reject. */
   readonly #open: (endpoints: readonly string[]) => Promise<boolean>;
   #endpoints: readonly string[] = [];
+  #pauses: BackoffOptions = openingPauses;
+  /** Since one was lost last. */
+  #tries = 0;
   #isMissing = false;
   #isBusy = false;
   #isStopped = false;
@@ -50,9 +53,14 @@ export class Standbys {
     this.#miss(reopeningPauses);
   }
 
+  /** A pause that has grown long over another node is cut: the one that was just lost may be back soon. */
   #miss(pauses: BackoffOptions): void {
+    const hasTried = this.#tries > 0;
     this.#isMissing = true;
-    if (!this.#isBusy && this.#endpoints.length > 0) void this.#tend(pauses);
+    this.#pauses = pauses;
+    this.#tries = 0;
+    if (this.#isBusy && hasTried) this.#cancelPause?.();
+    else if (!this.#isBusy && this.#endpoints.length > 0) void this.#tend();
   }
 
   stop(): void {
@@ -60,22 +68,24 @@ export class Standbys {
     this.#cancelPause?.();
   }
 
-  async #tend(pauses: BackoffOptions): Promise<void> {
+  async #tend(): Promise<void> {
     this.#isBusy = true;
-    for (let tries = 0; this.#isMissing && !this.#isStopped; tries += 1) {
-      await this.#pause(backoffMs(this.#random, pauses, tries));
+    while (this.#isMissing && !this.#isStopped) {
+      if (!(await this.#pause(backoffMs(this.#random, this.#pauses, this.#tries)))) continue;
+      this.#tries += 1;
       this.#isMissing = false;
       if (!this.#isStopped && !(await this.#open(this.#endpoints))) this.#isMissing = true;
     }
     this.#isBusy = false;
   }
 
-  #pause(delayMs: number): Promise<void> {
+  /** False where it was cut short. */
+  #pause(delayMs: number): Promise<boolean> {
     return new Promise((resolve) => {
-      const cancelTimer = this.#clock.after(delayMs, resolve);
+      const cancelTimer = this.#clock.after(delayMs, () => resolve(true));
       this.#cancelPause = () => {
         cancelTimer();
-        resolve();
+        resolve(false);
       };
     });
   }
