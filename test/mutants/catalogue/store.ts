@@ -15,7 +15,7 @@ export const keyValueStore: readonly Mutant[] = [
     find: "if (stored !== undefined) return stored;",
     replace: "if (stored !== undefined && origin.sequence < 0) return stored;",
     killedBy: sessions("that arrives twice runs once, and gets the stored answer, though the state went on"),
-    search: { ...store, as: once },
+    search: { ...store, profile: "transfers", as: once },
   },
   {
     name: "a command of a session that has ended runs",
@@ -24,7 +24,7 @@ export const keyValueStore: readonly Mutant[] = [
     find: "if (session === undefined) return sessionEnded;",
     replace: "if (session === undefined) return run();",
     killedBy: sessions("that has ended refuses its commands, and never runs them"),
-    search: { ...store, durationMs: 8_000, as: once },
+    search: { ...store, durationMs: 8_000, profile: "network", as: once },
   },
   {
     name: "a deposed leader's expiry ends a session",
@@ -69,7 +69,7 @@ export const keyValueStore: readonly Mutant[] = [
     killedBy: inFile("test/client/session.test.ts")(
       "a write that may have been executed is unknown, and is never sent under another session",
     ),
-    search: { ...store, durationMs: 8_000, as: once },
+    search: unsearched("no random request waits longer than a session lives without being heard"),
   },
   {
     name: "a write whose leader fell is told to have had no effect",
@@ -82,6 +82,6 @@ export const keyValueStore: readonly Mutant[] = [
     killedBy: inFile("test/node/waiters.test.ts")(
       "is told unknown, never failed, when leadership goes after the append",
     ),
-    search: { kind: "seeds", layer: "raft", nodes: 3, durationMs: 4_000, as: once },
+    search: { kind: "seeds", layer: "raft", nodes: 3, durationMs: 8_000, profile: "transfers", as: once },
   },
 ];
