@@ -32,7 +32,11 @@ interface Follower {
   /** When each turn ended. */
   readonly turnsMs: number[];
   readonly sent: { readonly atMs: number; readonly to: MemberId; readonly messages: readonly Message[] }[];
+  /** What was done in which order: a send, a write, a change of role told. */
+  readonly done: string[];
   hear(): void;
+  /** A vote is asked for, in the term after ours. */
+  askForVote(): void;
 }
 
 function follower(seed: number): Follower {
@@ -40,6 +44,7 @@ function follower(seed: number): Follower {
   const steps: Event[] = [];
   const turnsMs: number[] = [];
   const sent: Follower["sent"] = [];
+  const done: string[] = [];
   const voters = [self, leader, other].map((id) => ({ id, address: `ws://${id}` }));
   const driver = new CoreDriver<void>(
     coreOptions(resolveRaftOptions(), self, seed),
@@ -56,7 +61,7 @@ function follower(seed: number): Follower {
     },
     {
       clock,
-      log: { write: () => Promise.resolve() } as unknown as LogStore,
+      log: { write: async () => void done.push("write") } as unknown as LogStore,
       machine: { apply: () => undefined },
       waiters: new Waiters<void>(),
       memberships: new MembershipWaiters(),
@@ -66,8 +71,11 @@ function follower(seed: number): Follower {
       },
       options: resolveRaftOptions(),
       snapshotEvent: () => {},
-      send: (to, messages) => void sent.push({ atMs: clock.nowMs(), to, messages }),
-      roleChanged: () => {},
+      send(to, messages) {
+        sent.push({ atMs: clock.nowMs(), to, messages });
+        done.push("send");
+      },
+      roleChanged: ({ role }) => void done.push(role),
       membershipChanged: () => {},
       failed: (error) => {
         throw error;
@@ -86,7 +94,13 @@ function follower(seed: number): Follower {
     steps,
     turnsMs,
     sent,
+    done,
     hear: () => driver.push({ kind: "received", from: leader, message }),
+    askForVote() {
+      const [lastIndex, lastTerm] = [asIndex(0), asTerm(0)];
+      const request = { kind: "voteRequest", term: asTerm(4), lastIndex, lastTerm, transfer: true } as const;
+      driver.push({ kind: "received", from: other, message: request });
+    },
   };
 }
 
@@ -101,6 +115,16 @@ describe("a follower's driver", () => {
     expect(steps.map(({ kind }) => kind)).toEqual(Array.from({ length: 40 }, () => "received"));
     expect(turnsMs).toEqual(Array.from({ length: 40 }, (_, beat) => beganMs + 50 * beat));
     expect(clock.timers).toBe(1);
+  });
+
+  it("gives the others and the disk their work before it tells anybody of a new role", async () => {
+    const { clock, done, hear, askForVote } = follower(1);
+    hear();
+    await clock.pass(1);
+    done.length = 0;
+    askForVote();
+    await clock.pass(1);
+    expect(done).toEqual(["write", "follower", "send"]);
   });
 
   it("asks for votes within the election timeout of the last heartbeat, and not before", async () => {

@@ -176,7 +176,10 @@ export class CoreDriver<Result> {
   #perform(effects: Effects, nowMs: number): void {
     const { observer, waiters, memberships } = this.#ports;
     observer.effectsTaken?.(this.state, effects);
-    // Transfers first: what is refused after one waits for the successor's name.
+    // What others and the disk have to do goes out before anybody here is told: a new role is looked at by many.
+    if (effects.send.length > 0) this.#send(effects.send);
+    if (effects.persist !== undefined) this.#persist(effects.persist);
+    // Transfers before proposals: what is refused after one waits for the successor's name.
     for (const outcome of effects.transfers) waiters.transferAnswered(outcome, this.state.role === "leader");
     for (const outcome of effects.proposals) waiters.proposalAnswered(outcome);
     for (const outcome of effects.memberships) memberships.answered(outcome);
@@ -190,8 +193,6 @@ export class CoreDriver<Result> {
       }
       this.#ports.roleChanged(effects.roleChange);
     }
-    if (effects.send.length > 0) this.#send(effects.send);
-    if (effects.persist !== undefined) this.#persist(effects.persist);
     for (const load of effects.loads) this.#load(load);
     this.#snapshots?.perform(effects);
     if (effects.chunks.length > 0) waiters.readElsewhere();
