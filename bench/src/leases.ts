@@ -75,8 +75,9 @@ async function measureHandover(a: Cluster, b: Cluster): Promise<void> {
     await sleep(20);
     const releasedMs = uptimeMs();
     void held.release();
-    await (await next).release();
+    const lease = await next;
     released.push(uptimeMs() - releasedMs);
+    await lease.release();
   }
   for (let n = 0; n < handovers; n += 1) {
     const [leader, candidate] = [a.election("resigned"), b.election("resigned")];
