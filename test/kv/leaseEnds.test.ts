@@ -45,6 +45,21 @@ describe("a lease that is lost again and again", () => {
     expect(ends.counts.get("expired")).toBe(20_000);
   });
 
+  it("is remembered as long as it is lost among thousands of others, and forgotten after as many", () => {
+    const crowd = (from: number, count: number): void => {
+      for (let n = from; n < from + count; n += 1) end(`crowd ${n}`, "expired");
+    };
+    for (let n = 0; n < flappingLosses; n += 1) {
+      crowd(n * 4_000, 4_000);
+      end("x", "expired");
+    }
+    expect(ends.flapping).toEqual(["x"]);
+    crowd(50_000, 10_100);
+    expect(ends.flapping).toEqual([]);
+    end("x", "expired", flappingLosses - 1);
+    expect(ends.flapping).toEqual([]);
+  });
+
   it("is judged by a leader, of what it has seen itself", () => {
     ends.officeLost();
     end("x", "expired", 10);

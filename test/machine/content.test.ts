@@ -93,6 +93,10 @@ describe("a snapshot of the store", () => {
           expect(hashState(restored)).toBe(hashState(state));
           expect(restored.pairs.checkValid()).toBeUndefined();
           expect(restored.idleLeases.toArray()).toEqual(state.idleLeases.toArray());
+          const atRest = [...state.leases.values()].filter(({ grant, queue, delayMs }) => {
+            return grant === undefined && queue.length === 0 && delayMs === 0;
+          });
+          expect(state.idleLeases.valuesArray().toSorted()).toEqual(atRest.map(({ name }) => name));
           for (const [id, session] of state.sessions.entries()) {
             const { generation: _, ...rest } = session;
             expect(restored.sessions.get(id)).toMatchObject(rest);

@@ -233,6 +233,27 @@ describe("names that nobody has an interest in", () => {
     expect(a.acquire("n1")).toEqual({ kind: "leaseGranted", term: count + 1 });
   });
 
+  it("are remembered as such only until somebody wants them again: what is held or waited for is never forgotten", () => {
+    const resting = (): readonly string[] => log.state.idleLeases.valuesArray();
+    const term = takenTerm(a.acquire("x"));
+    expect(resting()).toEqual([]);
+    a.release("x", term);
+    expect(resting()).toEqual(["x"]);
+    expect(a.acquire("y")).toMatchObject({ kind: "leaseGranted" });
+    b.acquire(["x", "y"]);
+    expect(resting()).toEqual([]);
+    b.run({ kind: "cancelAcquire", sequence: b.sequence });
+    expect(resting()).toEqual(["x"]);
+    b.acquire("x", { lockDelayMs: 5_000 });
+    expect(resting()).toEqual([]);
+    expire(log, b);
+    expect(resting()).toEqual([]);
+    due(log, "endDelay", "x", getLease(log.state, "x").term);
+    expect(resting()).toEqual(["x"]);
+    expire(log, a);
+    expect(resting()).toEqual(["x", "y"]);
+  });
+
   it("leave nothing behind where they were never granted", () => {
     const before = hashState(log.state);
     a.acquire("x");

@@ -27,6 +27,8 @@ export function isFree({ grant, queue, delayMs }: LeaseState): boolean {
 export function enqueue(change: Change, acquisition: Acquisition): void {
   for (const name of acquisition.names) {
     const lease = leaseOf(change.state, name);
+    // Only here one that rests is taken up again: all else happens to those that are held, waited for, or delayed.
+    change.state.idleLeases.delete(idleKey(lease));
     const at = firstAfter(lease.queue, acquisition);
     update(change, { ...lease, queue: lease.queue.toSpliced(at, 0, acquisition) });
   }
@@ -151,7 +153,6 @@ function firstAfter(queue: readonly Acquisition[], acquisition: Acquisition): nu
 }
 
 function update({ state, index, touched }: Change, lease: LeaseState): void {
-  state.idleLeases.delete(idleKey(lease));
   state.leases.set(lease.name, { ...lease, changed: index });
   touched.add(lease.name);
 }

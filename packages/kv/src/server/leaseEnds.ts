@@ -24,8 +24,13 @@ export class LeaseEnds {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #counts: Map<GrantEnd, number> = new Map(grantEnds.map((end) => [end, 0]));
-  /** When each name was lost, the last few times; the name that was lost last comes last. */
-  readonly #lost: Map<ByteString, readonly number[]> = new Map();
+  /**
+   * When each name was lost, the last few times: of names that were lost lately, and of those lost before them, which
+   * go when there are many new ones. Never one by one: the first key of a map of which thousands were deleted is found
+   * by passing over all of these.
+   */
+  #lately: Map<ByteString, readonly number[]> = new Map();
+  #before: Map<ByteString, readonly number[]> = new Map();
   /** Those that were lost too often; some may have been left in peace since. */
   readonly #flapping: Set<ByteString> = new Set();
   #isInOffice = false;
@@ -59,7 +64,8 @@ export class LeaseEnds {
   }
 
   officeLost(): void {
-    this.#lost.clear();
+    this.#lately.clear();
+    this.#before.clear();
     this.#flapping.clear();
     this.#isInOffice = false;
   }
@@ -73,21 +79,24 @@ export class LeaseEnds {
 
   #lose(name: ByteString): void {
     const recent = this.#recent(name);
-    this.#lost.delete(name);
-    this.#lost.set(name, [...recent, this.#clock.nowMs()].slice(-flappingLosses));
+    this.#lately.set(name, [...recent, this.#clock.nowMs()].slice(-flappingLosses));
     if (recent.length === flappingLosses - 1) {
       this.#flapping.add(name);
       this.#logger.warn({ name: textOfByteString(name) }, sentenceOf(name));
     }
-    const [longestAgo] = this.#lost.keys();
-    if (this.#lost.size <= maxNames || longestAgo === undefined) return;
-    this.#lost.delete(longestAgo);
-    this.#flapping.delete(longestAgo);
+    if (this.#lately.size > maxNames / 2) this.#forgetOlder();
+  }
+
+  #forgetOlder(): void {
+    this.#before = this.#lately;
+    this.#lately = new Map();
+    for (const name of this.#flapping) if (!this.#before.has(name)) this.#flapping.delete(name);
   }
 
   #recent(name: ByteString): readonly number[] {
     const sinceMs = this.#clock.nowMs() - flappingWindowMs;
-    return (this.#lost.get(name) ?? []).filter((atMs) => atMs >= sinceMs);
+    const known = this.#lately.get(name) ?? this.#before.get(name) ?? [];
+    return known.filter((atMs) => atMs >= sinceMs);
   }
 }
 

@@ -15,7 +15,7 @@ export interface ServerLimits {
   readonly maxStalledMs: number;
   /** Sessions in one entry that ends them, marks their silence or renews them. */
   readonly maxExpiriesAtOnce: number;
-  /** Such entries that are not applied yet. */
+  /** Such entries that are not applied yet: what a write may have to wait for, on each node. */
   readonly maxExpiriesUnderWay: number;
   /** Open watches, on one connection and on all. */
   readonly maxWatchesPerConnection: number;
@@ -33,7 +33,7 @@ export const defaultServerLimits: ServerLimits = Object.freeze({
   maxBufferedBytes: 64 * 1024 * 1024,
   maxStalledMs: 10_000,
   maxExpiriesAtOnce: 256,
-  maxExpiriesUnderWay: 4,
+  maxExpiriesUnderWay: 2,
   maxWatchesPerConnection: 65_536,
   maxWatches: 131_072,
   watchBusyBytes: 4 * 1024 * 1024,
