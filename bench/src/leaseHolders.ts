@@ -4,7 +4,7 @@
  * Each lease has a session of its own, since its time to live is another than that of its cluster object.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Cluster, connect, type Lease } from "quorate";
+import { type Cluster, connect, type Lease, type LeaseLostError } from "quorate";
 
 export type Order =
   /** `count` leases over so many cluster objects; with `watches`, each with a watch of a key. */
@@ -27,11 +27,13 @@ export type Order =
   | { readonly kind: "observe"; readonly count: number; readonly step: number; readonly clusters: number }
   /** Stands still, so that all sessions are renewed together; says when that was; and is gone. */
   | { readonly kind: "dieTogether"; readonly pauseMs: number }
-  | { readonly kind: "die" }
+  /** Nothing, but the report. */
+  | { readonly kind: "tell" }
   | { readonly kind: "close" };
 
 export type Report =
-  | { readonly kind: "done" }
+  /** With the leases that were lost so far, by the reason that their holders were told. */
+  | { readonly kind: "done"; readonly lost: Readonly<Record<string, number>> }
   /** When the sessions' last confirmed renewals were sent: the first and the last of them, as the machine's uptime. */
   | { readonly kind: "renewed"; readonly firstMs: number; readonly lastMs: number }
   /** Since `observe`: as the machine's uptime. */
@@ -46,6 +48,7 @@ const endpoints = process.argv.slice(2);
 const clusters: Cluster[] = [];
 const leases: Lease[] = [];
 const endedMs: number[] = [];
+const lost: Record<string, number> = {};
 /** Time of this machine, which other processes count alike. */
 const uptimeMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 const report = (told: Report): Promise<void> =>
@@ -73,7 +76,12 @@ async function hold(order: Extract<Order, { kind: "hold" }>): Promise<void> {
   const made = open(order.clusters);
   await each(order.count, 1_024, async (n) => {
     const cluster = made[n % made.length] as Cluster;
-    leases.push(await cluster.lease.acquire(heldName(n), { ttlMs: order.ttlMs }));
+    const lease = await cluster.lease.acquire(heldName(n), { ttlMs: order.ttlMs });
+    lease.signal.addEventListener("abort", () => {
+      const { reason } = lease.signal.reason as LeaseLostError;
+      lost[reason] = (lost[reason] ?? 0) + 1;
+    });
+    leases.push(lease);
     if (!order.watches) return;
     const watch = cluster.kv.watch(`watched/${n}`);
     await watch.started();
@@ -105,7 +113,7 @@ async function observe(order: Extract<Order, { kind: "observe" }>): Promise<void
     const name = heldName(n * order.step);
     const seen = (made[n % made.length] as Cluster).lease.watch(name)[Symbol.asyncIterator]();
     const first = await seen.next();
-    if (first.value?.state !== "held") throw new Error(`${name} is not held to begin with.`);
+    if (first.value?.state !== "held") throw new Error(`${name} is ${first.value?.state} to begin with.`);
     void (async () => {
       for (;;) {
         const next = await seen.next();
@@ -145,18 +153,20 @@ async function obey(order: Order): Promise<void> {
       return observe(order);
     case "dieTogether":
       return dieTogether(order.pauseMs);
-    case "die":
-      process.kill(process.pid, "SIGKILL");
-      return undefined;
+    case "tell":
+      return;
     case "close":
       await Promise.all(clusters.map((cluster) => cluster.close()));
   }
 }
 
+/** Whoever gave the orders is gone. */
+process.on("disconnect", () => process.exit());
+
 process.on("message", (message) => {
   const order = message as Order;
   void obey(order).then(async () => {
-    await report({ kind: "done" });
+    await report({ kind: "done", lost });
     if (order.kind === "close") process.disconnect();
   });
 });

@@ -54,16 +54,32 @@ async function told<Kind extends Report["kind"]>(
   clients: ChildProcess,
   kind: Kind,
 ): Promise<Extract<Report, { kind: Kind }>> {
-  for (;;) {
-    const [report] = (await once(clients, "message")) as [Report];
-    if (report.kind === kind) return report as Extract<Report, { kind: Kind }>;
+  const gone = new AbortController();
+  const onExit = (): void => gone.abort(new Error(`The clients ended before they had said "${kind}".`));
+  clients.once("exit", onExit);
+  try {
+    for (;;) {
+      const [report] = (await once(clients, "message", { signal: gone.signal })) as [Report];
+      if (report.kind === kind) return report as Extract<Report, { kind: Kind }>;
+    }
+  } finally {
+    clients.off("exit", onExit);
   }
 }
 
-async function order(clients: ChildProcess, what: Order): Promise<void> {
+async function order(clients: ChildProcess, what: Order): Promise<Extract<Report, { kind: "done" }>> {
   const done = told(clients, "done");
   clients.send(what);
-  await done;
+  return done;
+}
+
+/** On a machine that is too busy, holders stand still past their deadlines: then there is nothing to measure. */
+async function requireAllHeld(holders: ChildProcess): Promise<void> {
+  const { lost } = await order(holders, { kind: "tell" });
+  if (Object.keys(lost).length === 0) return;
+  throw new Error(
+    `Holders lost leases, by reason: ${JSON.stringify(lost)}. Measure on a machine that is at rest.`,
+  );
 }
 
 async function measureHandover(a: Cluster, b: Cluster): Promise<void> {
@@ -220,6 +236,7 @@ try {
     });
     tell({ figure: "opening", sessions, seconds: round((uptimeMs() - beganMs) / 1_000) });
     if (wants("keepAlives")) await measureKeepAlives(a);
+    await requireAllHeld(holders);
     if (wants("expiry")) await measureExpiry(a, holders);
     holders.kill("SIGKILL");
   }
