@@ -26,6 +26,8 @@ class Scene {
   begun: Boundary[] = [];
   aborted = 0;
   pulled = 0;
+  nowMs = 0;
+  msPerPiece = 0;
   failsNext = false;
   readonly taker: SnapshotTaker;
 
@@ -34,7 +36,7 @@ class Scene {
     const disks = { a: { entries: entriesOf([1, 1, 1, 1]) } };
     this.state = nodeOf(createCluster({ nodes: ["a"], disks }), "a").state;
     const clock: Clock = {
-      nowMs: () => 0,
+      nowMs: () => this.nowMs,
       bootMs: () => 0,
       after: (delayMs, run) => {
         this.timers.push({ delayMs, run });
@@ -70,6 +72,7 @@ class Scene {
           *chunks() {
             for (const piece of pieces) {
               scene.pulled += 1;
+              scene.nowMs += scene.msPerPiece;
               yield piece;
             }
           },
@@ -149,6 +152,29 @@ describe("a snapshot is taken", () => {
     }
     expect(scene.written).toEqual([3, 4, 5]);
     expect(Math.max(...perTurn)).toBe(1);
+  });
+
+  it("in a third of the node's time, however long its pieces take", async () => {
+    scene.msPerPiece = 3;
+    scene.apply(3, 10);
+    for (let piece = 1; piece <= pieces.length; piece += 1) {
+      await untilQuiet();
+      expect(scene.pulled).toBe(piece);
+      expect(scene.taken).toEqual([]);
+      const rest = scene.timers.at(-1);
+      expect(scene.timers).toHaveLength(piece);
+      expect(rest?.delayMs).toBe(6);
+      rest?.run();
+    }
+    await untilQuiet();
+    expect(scene.taken).toMatchObject([{ boundary: { index: 3 } }]);
+  });
+
+  it("going on soon where the node stood still in a piece of it", async () => {
+    scene.msPerPiece = 10_000;
+    scene.apply(3, 10);
+    await untilQuiet();
+    expect(scene.timers.map(({ delayMs }) => delayMs)).toEqual([50]);
   });
 
   it("one at a time", async () => {

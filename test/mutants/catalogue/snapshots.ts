@@ -74,7 +74,7 @@ export const snapshots: readonly Mutant[] = [
     name: "a snapshot is written without letting the node have its turns",
     source: "raft.md rule 34",
     file: "packages/raft/src/node/snapshotTaker.ts",
-    find: "await yieldTurn(this.#ports.clock);\n      if (this.#isCancelled) return false;",
+    find: "await pace.rest();\n      if (this.#isCancelled) return false;",
     replace: "if (this.#isCancelled) return false;",
     killedBy: taker("piece by piece, with a turn of the node between any two"),
     search: unsearched("it makes pauses, which is no violation of safety"),

@@ -12,12 +12,16 @@ export interface ApplierPorts {
   /** After each portion. */
   applied(upTo: Index): void;
   defer(fn: () => void): void;
+  nowMs(): number;
   failed(error: unknown): void;
 }
 
 const portionBytes = 1_048_576;
-/** About 5 ms of a store's work. */
 const portionEntries = 2_000;
+/** A portion ends with the entries that are applied when so much time has passed. */
+const portionMs = 5;
+/** Entries that are applied from one look at the clock to the next. */
+const entriesPerLook = 16;
 
 export class Applier {
   readonly #ports: ApplierPorts;
@@ -26,6 +30,8 @@ export class Applier {
   #running = false;
   #held = false;
   #stopped = false;
+  /** Read, and not applied in its portion. */
+  #rest: readonly Entry[] = [];
 
   constructor(boundary: Index, ports: ApplierPorts) {
     this.#ports = ports;
@@ -50,6 +56,7 @@ export class Applier {
   resumeAt(boundary: Index): void {
     this.#held = false;
     this.#appliedIndex = boundary;
+    this.#rest = [];
     this.#ports.applied(boundary);
     if (!this.#running) this.#continue();
   }
@@ -62,6 +69,11 @@ export class Applier {
     this.#running = false;
     if (this.#stopped || this.#held || this.#appliedIndex >= this.#target) return;
     const from = asIndex(this.#appliedIndex + 1);
+    if (this.#rest[0]?.index === from) {
+      this.#running = true;
+      this.#take(this.#rest);
+      return;
+    }
     const to = asIndex(Math.min(this.#target, this.#appliedIndex + portionEntries));
     const cached = this.#ports.cached(from, to, portionBytes);
     this.#running = true;
@@ -83,10 +95,7 @@ export class Applier {
   #take(entries: readonly Entry[]): void {
     if (this.#stopped) return;
     try {
-      for (const entry of entries) {
-        this.#ports.apply(entry);
-        this.#appliedIndex = entry.index;
-      }
+      this.#rest = entries.slice(this.#apply(entries));
       this.#ports.applied(this.#appliedIndex);
     } catch (error) {
       this.#fail(error);
@@ -94,6 +103,19 @@ export class Applier {
     }
     if (this.#appliedIndex >= this.#target) this.#running = false;
     else this.#ports.defer(() => this.#continue());
+  }
+
+  /** How many of them it applied. */
+  #apply(entries: readonly Entry[]): number {
+    const endMs = this.#ports.nowMs() + portionMs;
+    let applied = 0;
+    for (const entry of entries) {
+      this.#ports.apply(entry);
+      this.#appliedIndex = entry.index;
+      applied += 1;
+      if (applied % entriesPerLook === 0 && this.#ports.nowMs() >= endMs) break;
+    }
+    return applied;
   }
 
   #fail(error: unknown): void {

@@ -91,6 +91,7 @@ export class CoreDriver<Result> {
       },
       applied: (upTo) => ports.waiters.appliedUpTo(upTo),
       defer: (fn) => ports.clock.defer(fn),
+      nowMs: () => ports.clock.nowMs(),
       failed: (error) => this.#fail(error),
     });
     ports.observer.started?.(this.state);

@@ -2,7 +2,7 @@
 import type { SnapshotHeader } from "../core/index.ts";
 import { QuorateError } from "../errors.ts";
 import { type Clock, isSnapshotting, type SnapshotStore, type StateMachine } from "../ports/index.ts";
-import { yieldTurn } from "./snapshotTaker.ts";
+import { yieldTurn } from "./workPace.ts";
 
 /** Read at once: a file is opened for each. */
 const readBytes = 1_048_576;

@@ -1,6 +1,6 @@
 /**
  * Takes snapshots of the machine in the background: when the log has grown enough, one at a time, piece by piece, with
- * a turn of the node between any two pieces.
+ * a turn of the node between any two pieces, and a third of its time at most.
  *
  * The view is of one moment, and stays as it is while the machine goes on. A snapshot that cannot be written harms
  * nothing but the disk's space: it is tried again later.
@@ -8,6 +8,7 @@
 import { configurationAt, type Index, type RaftState, type SnapshotHeader, termAt } from "../core/index.ts";
 import type { Cancel, Clock, LogStore, Snapshotting, StateView } from "../ports/index.ts";
 import type { ResolvedRaftOptions } from "./options.ts";
+import { WorkPace } from "./workPace.ts";
 
 export interface TakerPorts {
   readonly clock: Clock;
@@ -111,10 +112,14 @@ export class SnapshotTaker {
   }
 
   async #writeAll(view: StateView, writer: { write(chunk: Uint8Array): Promise<void> }): Promise<boolean> {
+    const pace = new WorkPace(this.#ports.clock);
     for (const chunk of view.chunks()) {
-      await writer.write(chunk);
-      await yieldTurn(this.#ports.clock);
+      const written = writer.write(chunk); // adds it up, which is work as well
+      pace.end();
+      await written;
+      await pace.rest();
       if (this.#isCancelled) return false;
+      pace.begin();
     }
     return true;
   }
@@ -156,9 +161,4 @@ export class SnapshotTaker {
     this.#cancelRetry?.();
     this.#awaitDurable?.();
   }
-}
-
-/** Lets what has arrived be handled first. */
-export function yieldTurn(clock: Clock): Promise<void> {
-  return new Promise((resolve) => clock.defer(resolve));
 }
