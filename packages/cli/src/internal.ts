@@ -30,6 +30,7 @@ export { CommandFailure, exitCodeMeanings, exitCodeOf, exitCodes, sentenceOf } f
 export { helpText } from "./help.ts";
 export { type Ending, type Holding, runGuarded } from "./lease/guardedChild.ts";
 export { parseConfig, readConfigFile } from "./node/configFile.ts";
+export { collectOnOwnThread, collectorFlags, nodeExecArgv } from "./node/garbageCollection.ts";
 export { summarize } from "./node/nodeCommand.ts";
 export { nodeLogger } from "./node/nodeLogger.ts";
 export type { NodeMessage, NodeSummary } from "./node/nodeMessages.ts";

@@ -4,6 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { nodeExecArgv } from "../node/garbageCollection.ts";
 import { type NodeMessage, supervisedVariable } from "../node/nodeMessages.ts";
 
 export interface NodeSpec {
@@ -35,7 +36,7 @@ const lineLengthMax = 16_384;
 const command = fileURLToPath(new URL("../../bin/quorate.js", import.meta.url));
 
 export const startNodeProcess: StartNode = (args, handlers) => {
-  const child = spawn(process.execPath, [command, ...args], {
+  const child = spawn(process.execPath, [...nodeExecArgv(process.env.NODE_OPTIONS), command, ...args], {
     detached: true,
     stdio: ["ignore", "ignore", "pipe", "ipc"],
     env: { ...process.env, [supervisedVariable]: "1" },

@@ -6,6 +6,7 @@ import type { NodeCluster } from "@quorate/kv";
 import type { NodeStatus } from "@quorate/raft";
 import type { GivenOptions } from "../arguments.ts";
 import { exitCodeOf, exitCodes, quorateError, sentenceOf } from "../exitCodes.ts";
+import { collectOnOwnThread } from "./garbageCollection.ts";
 import { type NodeLogger, nodeLogger } from "./nodeLogger.ts";
 import type { NodeSummary } from "./nodeMessages.ts";
 import { type NodeOptions, nodeOptions } from "./nodeOptions.ts";
@@ -23,6 +24,7 @@ type Ending =
   | { readonly kind: "fault"; readonly error: unknown };
 
 export async function runNode(given: GivenOptions): Promise<number> {
+  collectOnOwnThread();
   const link = supervisorLink();
   try {
     const stop = stopRequested(link);
