@@ -1,20 +1,21 @@
-/** A node of bench:snapshots, in a process of its own: tells its parent of its event loop and of its snapshots. */
-import { monitorEventLoopDelay } from "node:perf_hooks";
+/**
+ * A node of bench:snapshots, in a process of its own that collects its garbage as the command's nodes do: tells its
+ * parent of its event loop and of its snapshots.
+ */
 import { join } from "quorate";
+import { collectOnOwnThread } from "quorate/internal";
+import { LoopPauses } from "./loopPauses.ts";
+
+collectOnOwnThread();
 
 const [id = "", dataDir = "", peersOrVia = ""] = process.argv.slice(2);
 const given = JSON.parse(peersOrVia) as { peers?: Record<string, string>; via?: string[]; listen: string };
-
-/** Resolution of the loop's delay: what is told is that much too high. */
-const resolutionMs = 2;
 
 const tell = (report: Record<string, unknown>): void => {
   process.send?.({ atMs: performance.timeOrigin + performance.now(), ...report });
 };
 const ignore = (): void => {};
 
-const delay = monitorEventLoopDelay({ resolution: resolutionMs });
-delay.enable();
 const node = await join({
   id,
   dataDir,
@@ -28,11 +29,11 @@ const node = await join({
     error: (fields, message) => tell({ kind: "error", message, ...fields }),
   },
 });
+const pauses = new LoopPauses();
 setInterval(() => {
   const { role, appliedIndex, commitIndex, snapshot } = node.node.status();
-  const delayMs = delay.max / 1e6 - resolutionMs;
-  delay.reset();
   const rss = process.memoryUsage.rss();
-  tell({ kind: "state", role, appliedIndex, commitIndex, delayMs, rss, snapshotBytes: snapshot?.bytes });
+  const snapshotBytes = snapshot?.bytes;
+  tell({ kind: "state", role, appliedIndex, commitIndex, ...pauses.take(), rss, snapshotBytes });
 }, 100);
 process.on("disconnect", () => process.exit(0));

@@ -5,7 +5,8 @@
  *   pnpm bench:snapshots [keys, by default 1000000]
  *
  * Values have 256 bytes. All nodes and the client share this machine, so that with fewer cores than processes the
- * figures are those of a busy one.
+ * figures are those of a busy one: a pause then is mostly the waiting for a processor. So there are two figures of the
+ * worst one, of any of the three nodes: all of it, and what is left without the waiting.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -14,6 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { connect } from "quorate";
+import { nodeExecArgv } from "quorate/internal";
 import { freePort } from "./localNodes.ts";
 
 interface Report {
@@ -22,7 +24,8 @@ interface Report {
   readonly role?: string;
   readonly appliedIndex?: number;
   readonly commitIndex?: number;
-  readonly delayMs?: number;
+  readonly pauseMs?: number;
+  readonly ownPauseMs?: number;
   readonly rss?: number;
   readonly durationMs?: number;
   readonly snapshotBytes?: number;
@@ -35,13 +38,16 @@ interface Running {
 
 const valueBytes = 256;
 const underWay = 512;
+/** How often a node tells of itself. */
+const reportMs = 100;
 const keys = Number(process.argv[2] ?? 1_000_000);
 const directory = mkdtempSync(join(tmpdir(), "quorate-snapshots-"));
 const program = fileURLToPath(new URL("./snapshotNode.js", import.meta.url));
 const nowMs = (): number => performance.timeOrigin + performance.now();
 
 function start(id: string, place: Record<string, unknown>): Running {
-  const child = fork(program, [id, join(directory, id), JSON.stringify(place)]);
+  const words = [id, join(directory, id), JSON.stringify(place)];
+  const child = fork(program, words, { execArgv: [...nodeExecArgv(process.env.NODE_OPTIONS)] });
   const reports: Report[] = [];
   child.on("message", (report) => {
     const told = report as Report;
@@ -72,6 +78,7 @@ for (const id of [...ids, "d"]) addresses.set(id, `ws://127.0.0.1:${await freePo
 const peers = Object.fromEntries(ids.map((id) => [id, addresses.get(id) as string]));
 const endpoints = Object.values(peers);
 const nodes = new Map(ids.map((id) => [id, start(id, { peers, listen: peers[id] })]));
+const members = [...nodes.values()];
 const cluster = connect({ endpoints, requestTimeoutMs: 60_000 });
 
 /** Writes keys from `first` on until `isOver`, with so many under way. */
@@ -98,26 +105,43 @@ function intervals({ reports }: Running): (readonly [number, number])[] {
 
 const round = (value: number): number => Math.round(value * 10) / 10;
 
-/** The worst pause and the throughput while the leader took snapshots, and while it took none. */
-function figures(leader: Running): Record<string, number> {
+type PauseKind = "pauseMs" | "ownPauseMs";
+
+/** The worst one under load of any node, while that node took a snapshot or while it took none. */
+function worstPause(members: readonly Running[], kind: PauseKind, during: boolean): number {
+  const [firstMs = 0] = acknowledgedMs;
+  const lastMs = acknowledgedMs.at(-1) ?? 0;
+  let worst = 0;
+  for (const member of members) {
+    const taking = intervals(member);
+    for (const { atMs, [kind]: pauseMs = 0 } of member.reports) {
+      const isTaking = taking.some(([from, to]) => atMs >= from && atMs <= to + reportMs);
+      if (isTaking === during && atMs >= firstMs && atMs <= lastMs) worst = Math.max(worst, pauseMs);
+    }
+  }
+  return round(worst);
+}
+
+/** Pauses of the three nodes, and the throughput while the leader took snapshots and while it took none. */
+function figures(members: readonly Running[], leader: Running): Record<string, number> {
   const taking = intervals(leader);
   const isTaking = (atMs: number): boolean => taking.some(([from, to]) => atMs >= from && atMs <= to);
-  const delays = leader.reports.filter(({ kind }) => kind === "state");
-  const worst = (during: boolean): number =>
-    Math.max(0, ...delays.filter(({ atMs }) => isTaking(atMs) === during).map(({ delayMs = 0 }) => delayMs));
   const takingMs = taking.reduce((sum, [from, to]) => sum + to - from, 0);
   const [firstMs = 0] = acknowledgedMs;
   const allMs = (acknowledgedMs.at(-1) ?? 0) - firstMs;
   const during = acknowledgedMs.filter(isTaking).length;
+  const writesPerSDuring = (1_000 * during) / Math.max(1, takingMs);
+  const writesPerSOtherwise = (1_000 * (acknowledgedMs.length - during)) / Math.max(1, allMs - takingMs);
   return {
     snapshots: taking.length,
     longestSnapshotMs: Math.round(Math.max(0, ...taking.map(([from, to]) => to - from))),
-    worstPauseDuringMs: round(worst(true)),
-    worstPauseOtherwiseMs: round(worst(false)),
-    writesPerSDuring: Math.round((1_000 * during) / Math.max(1, takingMs)),
-    writesPerSOtherwise: Math.round(
-      (1_000 * (acknowledgedMs.length - during)) / Math.max(1, allMs - takingMs),
-    ),
+    worstPauseDuringMs: worstPause(members, "pauseMs", true),
+    worstPauseOtherwiseMs: worstPause(members, "pauseMs", false),
+    worstOwnPauseDuringMs: worstPause(members, "ownPauseMs", true),
+    worstOwnPauseOtherwiseMs: worstPause(members, "ownPauseMs", false),
+    writesPerSDuring: Math.round(writesPerSDuring),
+    writesPerSOtherwise: Math.round(writesPerSOtherwise),
+    dropPercent: Math.round(100 * (1 - writesPerSDuring / writesPerSOtherwise)),
   };
 }
 
@@ -156,7 +180,7 @@ try {
   console.log(
     JSON.stringify({
       keys,
-      ...figures(leader),
+      ...figures(members, leader),
       joinS: round(joinMs / 1_000),
       joinedBySnapshot: isBySnapshot,
       restartS: round(restartMs / 1_000),
