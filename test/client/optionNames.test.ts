@@ -114,6 +114,7 @@ const calls: Readonly<Record<string, readonly unknown[]>> = {
   "cluster.lease.history": ["x"],
   "cluster.lease.watch": ["x"],
   "cluster.lease.break": ["x"],
+  "cluster.lease.grantAtOnce": [],
   "cluster.lease.requestHandover": ["x"],
   "members.list": [],
   "members.promote": ["a"],

@@ -48,27 +48,40 @@ const withJoiner: Configuration = {
   learners: [{ ...joiner, promotes: true, replaces: undefined }],
 };
 
+const sameRelease = { shown: 2, required: () => 2 };
+
 describe("a node that asks to be taken in", () => {
   it("is added, or takes the place of the member of its name", async () => {
     const node = leader(votersOnly([a]), { configurationIndex: 0, commitIndex: 9 });
-    await answerMemberRequest(node, request);
+    await answerMemberRequest(node, request, sameRelease);
     expect(node.asked).toEqual([[{ kind: "add", member: joiner, promotes: true }]]);
     const wiped = memberId("a" as NodeId, "00000000000000a2");
-    await answerMemberRequest(node, { ...request, member: wiped });
+    await answerMemberRequest(node, { ...request, member: wiped }, sameRelease);
     expect(node.asked[1]).toEqual([{ kind: "replace", id: a.id, by: { ...joiner, id: wiped } }]);
   });
 
   it("is told that it is a member once that is committed, and not before", async () => {
     const committed = leader(withJoiner, { configurationIndex: 7, commitIndex: 7 });
-    expect((await answerMemberRequest(committed, request)).members.map((one) => one.member)).toContain(
-      joiner.id,
-    );
+    expect(
+      (await answerMemberRequest(committed, request, sameRelease)).members.map((one) => one.member),
+    ).toContain(joiner.id);
     const open = leader(withJoiner, { configurationIndex: 7, commitIndex: 6 });
-    await expect(answerMemberRequest(open, request)).rejects.toMatchObject({
+    await expect(answerMemberRequest(open, request, sameRelease)).rejects.toMatchObject({
       code: "CHANGE_REFUSED",
       retryable: true,
       outcome: "none",
     });
     expect([...committed.asked, ...open.asked]).toEqual([]);
+  });
+
+  it("is refused for good where its release would misread the cluster's entries", async () => {
+    const node = leader(votersOnly([a]), { configurationIndex: 0, commitIndex: 9 });
+    const older = { shown: 1, required: () => 2 };
+    await expect(answerMemberRequest(node, request, older)).rejects.toMatchObject({
+      code: "CHANGE_REFUSED",
+      retryable: false,
+      message: expect.stringContaining("knows version 1 of the state machine"),
+    });
+    expect(node.asked).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ import {
   type Standing,
   votersOnly,
 } from "@quorate/raft";
-import { PeerRegistry } from "@quorate/raft/internal";
+import { type MachineGate, PeerRegistry } from "@quorate/raft/internal";
 import { describe, expect, it } from "vitest";
 
 const a = memberId("a" as NodeId, "00000000000000aa");
@@ -41,13 +41,17 @@ const born: Standing = {
   },
 };
 
-function registry(standing: Standing, seen: readonly (readonly [typeof a, Seen])[] = []): PeerRegistry {
+function registry(
+  standing: Standing,
+  seen: readonly (readonly [typeof a, Seen])[] = [],
+  gate?: MachineGate,
+): PeerRegistry {
   const log = { standing, seen: new Map(seen) } as unknown as LogStore;
   const configured = [
     { nodeId: "a" as NodeId, address: "ws://a" },
     { nodeId: "b" as NodeId, address: "ws://proxy" },
   ];
-  return new PeerRegistry(log, a, configured);
+  return new PeerRegistry(log, a, configured, gate);
 }
 
 function hello(facts: Partial<PeerHello>): PeerHello {
@@ -59,6 +63,7 @@ function hello(facts: Partial<PeerHello>): PeerHello {
     sequence: 9,
     address: "ws://b",
     priority: 1,
+    machine: 1,
     ...facts,
   };
 }
@@ -67,6 +72,44 @@ describe("a peer", () => {
   it("of the same cluster is heard, also when it is not in our configuration yet", () => {
     expect(registry(born).judge(hello({}))).toBeUndefined();
     expect(registry(born).judge(hello({ member: stranger }))).toBeUndefined();
+  });
+
+  it("of an older release is refused once entries are of a version that it does not know", () => {
+    let required = 1;
+    const told: string[] = [];
+    const peers = registry(born, [], {
+      required: () => required,
+      complain: (sentence) => told.push(sentence),
+    });
+    const older = hello({ machine: 1 });
+    expect(peers.judge(older)).toBeUndefined();
+    peers.greeted(older);
+    peers.greeted(hello({ member: stranger, machine: 3 }));
+    expect([peers.machineOf(b), peers.machineOf(stranger), peers.machineOf(wipedB)]).toEqual([
+      1,
+      3,
+      undefined,
+    ]);
+    expect(peers.isOutdated(b)).toBe(false);
+    required = 2;
+    const sentence = "b runs a release that knows version 1 of the state machine";
+    expect(peers.judge(older)).toMatchObject({
+      code: "oldMachine",
+      reason: expect.stringContaining(sentence),
+    });
+    expect(peers.judge(hello({ member: wipedB, clusterId: undefined, machine: 1 }))?.code).toBe(
+      "otherIncarnation",
+    );
+    // A link that stood before is not used any more.
+    expect([peers.isOutdated(b), peers.isOutdated(stranger), peers.isOutdated(wipedB)]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    expect(told[0]).toContain(sentence);
+    expect(peers.judge(hello({ machine: 2 }))).toBeUndefined();
+    peers.greeted(hello({ machine: 2 }));
+    expect(peers.isOutdated(b)).toBe(false);
   });
 
   it("that is unborn is heard when the configuration names it, so that it can be told", () => {

@@ -112,6 +112,15 @@ describe("quorate snapshot", () => {
     const put = await quorate("put", "more", "value", "--endpoints", peers.z as string);
     expect(Number(put.stdout)).toBe(cluster.revision + 1);
 
+    const reachZ = ["--endpoints", peers.z as string];
+    expect(await quorate("lease", "grant-at-once", ...reachZ)).toMatchObject({ code: 0, stderr: "" });
+    expect(await quorate("lock", "job", "--try", ...reachZ, "--", "true")).toMatchObject({
+      code: 0,
+      stderr: "",
+    });
+    const late = await quorate("lease", "grant-at-once", ...reachZ);
+    expect([late.code, late.stderr]).toEqual([5, expect.stringContaining("grants leases already")]);
+
     const joining = new NodeProcess({
       id: "y",
       listen: peers.y as string,

@@ -65,6 +65,7 @@ const leaseCommands: fc.Arbitrary<LeaderCommand | LeaseCommand> = fc.oneof(
     sessions: sessionsAt,
   }),
   fc.record({ kind: fc.constant("endGrace" as const), office: counts }),
+  fc.constant<LeaseCommand>({ kind: "grantAtOnce" }),
   fc.record({
     kind: fc.constant("renewSessions" as const),
     sessions: fc.array(counts, { minLength: 1, maxLength: 4 }),
@@ -123,6 +124,7 @@ function fenced<Write extends object>(write: fc.Arbitrary<Write>): fc.Arbitrary<
 }
 
 export const commands: fc.Arbitrary<Command> = fc.oneof(
+  fc.record({ kind: fc.constant("raiseVersion" as const), office: counts, version: counts }),
   fenced(
     fc
       .record({

@@ -37,6 +37,8 @@ const numbers: readonly (readonly [Command, readonly number[]])[] = [
   [{ kind: "markSilence", office: 2, sessions: [{ session: 5, renewals: 0 }] }, [1, 8, 0, 2, 1, 5, 0]],
   [{ kind: "renewSessions", sessions: [5, 6] }, [1, 9, 0, 2, 5, 6]],
   [{ kind: "endGrace", office: 2 }, [1, 21, 0, 2]],
+  [{ kind: "raiseVersion", office: 2, version: 3 }, [1, 22, 0, 2, 3]],
+  [{ kind: "grantAtOnce" }, [1, 23, 0]],
   [
     { kind: "leasesDue", office: 2, due: [{ what: "finish", name: "x", term: 7 }] },
     [1, 10, 0, 2, 1, 2, 1, 120, 7],

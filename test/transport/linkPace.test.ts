@@ -45,6 +45,7 @@ describe("reconnecting", () => {
       sequence: 1,
       address: "ws://b:1",
       priority: 1,
+      machine: 1,
     };
     const channels: Channel[] = [];
     const listener = await at.network.listen("ws://b:1", () => ({
@@ -84,6 +85,7 @@ describe("reconnecting", () => {
       sequence: 1,
       address: "ws://b:1",
       priority: 1,
+      machine: 1,
     };
     const hellos: Hello[] = [];
     const listener = await at.network.listen("ws://b:1", (hello) => {
@@ -124,6 +126,7 @@ describe("a peer that takes less than it is sent", () => {
       sequence: 1,
       address: "ws://b:1",
       priority: 1,
+      machine: 1,
     };
     const network: Network = {
       dial: async () => ({

@@ -59,6 +59,7 @@ describe("a refusal", () => {
         sequence: 1,
         address: "ws://b:1",
         priority: 1,
+        machine: 1,
       }),
       () => undefined,
     );
@@ -76,6 +77,7 @@ describe("a refusal", () => {
     sequence: 4,
     address: "ws://z:1",
     priority: 1,
+    machine: 1,
   };
   const wrong: Record<string, [Hello, string, RegExp]> = {
     "an unknown protocol version": [
@@ -91,6 +93,7 @@ describe("a refusal", () => {
     "a cluster id that is none": [{ cluster: "mine" }, "HELLO", /field cluster/],
     "a boot count that is none": [{ boot: "1e3" }, "HELLO", /field boot/],
     "a sequence beyond the safe integers": [{ sequence: "9999999999999999" }, "HELLO", /field sequence/],
+    "a version of the machine that is none": [{ machine: "0" }, "HELLO", /field machine/],
     "an address with a space": [{ address: "ws: //a" }, "HELLO", /field address/],
     "someone who looks for another node": [
       { to: "q" },
@@ -167,6 +170,7 @@ describe("a connection of a peer", () => {
       sequence: 1,
       address: "ws://b:1",
       priority: 1,
+      machine: 1,
     };
     const listener = await at.network.listen("ws://b:1", () => ({
       kind: "accept",

@@ -63,6 +63,7 @@ export async function node(at: World, name: string, port = 1, incarnation = 1): 
     sequence: 10,
     address: `ws://${name}:${port}`,
     priority: 1,
+    machine: 1,
   };
   const unwanted = new Map<string, Refusal>();
   const side = nodeSide(

@@ -107,6 +107,7 @@ describe("the addresses of a peer", () => {
       sequence: 1,
       address: "ws://x:1",
       priority: 1,
+      machine: 1,
     };
     let ends: string[] = [];
     const listener = await at.network.listen("ws://x:1", () => ({
@@ -217,6 +218,7 @@ describe("closing", () => {
         sequence: 1,
         address: "ws://a:1",
         priority: 1,
+        machine: 1,
       }),
       () => undefined,
     );

@@ -31,6 +31,7 @@ async function start(name: string, address = "ws://127.0.0.1:0", boot = 1): Prom
     sequence: 1,
     address: listener.address,
     priority: 1,
+    machine: 1,
   };
   const side = nodeSide(
     () => shown,

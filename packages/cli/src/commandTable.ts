@@ -311,12 +311,13 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
   },
   lease: {
     positionals: ["ACTION", "[NAME]"],
-    about: "acquire|release|show|list|break: look at leases, hold one, end one",
+    about: "acquire|release|show|list|break|grant-at-once: look at leases, hold one, end one",
     options: ["ttl", "try", "wait", "after", "force", "limit", ...connection],
     notes:
       "acquire NAME prints the term, and holds the lease until it is interrupted or its standard input ends; release NAME\n" +
       "asks the holder to finish; show NAME and who held it before; list [PREFIX]; break NAME takes it from the holder, after --after TIME.\n" +
-      "--force grants it to the next one at once, though the holder may not know: only fencing protects then.",
+      "--force grants it to the next one at once, though the holder may not know: only fencing protects then.\n" +
+      "grant-at-once ends the grace period of a restored cluster: nobody believes in a lease of the old one any more.",
   },
   session: {
     positionals: ["ACTION", "[ID]"],

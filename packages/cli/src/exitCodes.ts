@@ -37,7 +37,7 @@ export const exitCodeMeanings: readonly (readonly [code: number, meaning: string
   [exitCodes.unavailable, "unavailable or timed out; a write's outcome may be unknown"],
   [exitCodes.conflict, "conflict: the condition of a write did not hold"],
   [exitCodes.notFound, "the key does not exist"],
-  [exitCodes.storageFault, "stopped by a storage fault"],
+  [exitCodes.storageFault, "stopped by a storage fault, or by data of a newer release"],
   [exitCodes.notAcquired, "lock, lease acquire: not acquired, somebody else has it"],
   [exitCodes.leaseLost, "lock, elect --once, lease acquire: the lease was lost"],
   [exitCodes.runnerFailed, "lock, elect: quorate itself failed; 126 and 127 as of env"],
@@ -52,6 +52,7 @@ const exitCodeOfError: Partial<Record<ErrorCode, number>> = {
   GRACE_PERIOD: exitCodes.unavailable,
   INVALID_ARGUMENT: exitCodes.usage,
   INVALID_OPTIONS: exitCodes.usage,
+  NEWER_VERSION: exitCodes.storageFault,
   NOT_LEADER: exitCodes.unavailable,
   OVERLOADED: exitCodes.unavailable,
   PROPOSAL_LOST: exitCodes.unavailable,
@@ -60,6 +61,7 @@ const exitCodeOfError: Partial<Record<ErrorCode, number>> = {
   TRANSFER_FAILED: exitCodes.unavailable,
   TIMED_OUT: exitCodes.unavailable,
   UNAVAILABLE: exitCodes.unavailable,
+  UPGRADE_PENDING: exitCodes.unavailable,
 };
 
 /** The fields of a `QuorateError`, whichever copy of the class made it. */

@@ -37,7 +37,7 @@ export interface Answered {
 
 const lookAtKey = "read the key to see";
 /** Refusals of a moment by a node that is the right one to ask. */
-const passing: ReadonlySet<string> = new Set(["OVERLOADED", "CHANGE_REFUSED"]);
+const passing: ReadonlySet<string> = new Set(["OVERLOADED", "CHANGE_REFUSED", "UPGRADE_PENDING"]);
 const pauses: BackoffOptions = { firstMs: 10, factor: 2, capMs: 500 };
 
 export class Caller {
@@ -93,7 +93,9 @@ export class Caller {
       const outcome = unanswered && policy.hasEffect ? "unknown" : "none";
       // A patience that has ended speaks for itself, with the right code.
       if (patience.ended !== undefined) continue;
-      if (!failure.retryable) throw errorOf(failure, outcome, policy.advice);
+      // An upgrade takes its time: whoever asked decides whether to wait for it.
+      if (!failure.retryable || failure.code === "UPGRADE_PENDING")
+        throw errorOf(failure, outcome, policy.advice);
       if (outcome === "unknown" && policy.resend === "ifNone") throw errorOf(failure, outcome, policy.advice);
     }
   }

@@ -4,7 +4,7 @@
  */
 import type { Hello } from "@quorate/raft";
 import { formatVersions, type Negotiated, negotiate, type VersionRange } from "@quorate/transport/links";
-import type { RequestBody } from "./protocol/index.ts";
+import { machineVersion, type RequestBody } from "./protocol/index.ts";
 
 /** The value of `role` in a client's hello. */
 export const clientRole = "client";
@@ -47,7 +47,12 @@ export function versionOfRequest(body: RequestBody): number {
 }
 
 export function clientHello(versions: VersionRange = clientVersions): Hello {
-  return { role: clientRole, protocol: formatVersions(versions) };
+  return { role: clientRole, protocol: formatVersions(versions), machine: String(machineVersion) };
+}
+
+/** The newest version of the state machine that the client's release knows. One that shows none knows the first. */
+export function machineOf({ machine = "" }: Hello): number {
+  return /^[1-9][0-9]{0,5}$/.test(machine) ? Number(machine) : 1;
 }
 
 /** The server's side: the version to speak, or a refusal that names both ranges. */

@@ -9,7 +9,7 @@ export {
 } from "./createCluster.ts";
 export { readRequests, readResponses, requestFrames, responseBytes, responseFrames } from "./frames.ts";
 export { HeldLease, type HeldLeaseFacts, type LeaseActs } from "./heldLease.ts";
-export { clientHello, clientRole, judgeClient, serverHello } from "./hello.ts";
+export { clientHello, clientRole, judgeClient, machineOf, serverHello } from "./hello.ts";
 export { CompactedError, OverflowError } from "./historyErrors.ts";
 export { holdProcess } from "./holdProcess.ts";
 export { allowanceMs } from "./leaseDeadline.ts";

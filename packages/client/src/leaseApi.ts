@@ -198,6 +198,11 @@ export interface LeaseStore {
   watch(name: string, options?: { readonly signal?: AbortSignal }): AsyncIterable<LeaseInfo>;
   /** For administrators. False where nobody held it. */
   break(name: string, options?: BreakOptions): Promise<boolean>;
+  /**
+   * For administrators of a cluster that was made of another one's store: nobody believes in a lease of the old one any
+   * more, and grants begin at once. False where they had begun.
+   */
+  grantAtOnce(options?: RequestOptions): Promise<boolean>;
   /** Asks its holder to finish and release. False where nobody held it. */
   requestHandover(name: string, options?: RequestOptions): Promise<boolean>;
 }

@@ -82,6 +82,8 @@ export function leaseStore(ports: LeaseStorePorts): LeaseStore {
     history: async (name, options = {}) => history(ports, name, taken("cluster.lease.history", options)),
     watch: (name, options = {}) => watch(ports, name, taken("cluster.lease.watch", options).signal),
     break: async (name, options = {}) => breakLease(ports, name, taken("cluster.lease.break", options)),
+    grantAtOnce: async (options = {}) =>
+      didAnything(await execute(ports, { kind: "grantAtOnce" }, taken("cluster.lease.grantAtOnce", options))),
     requestHandover: async (name, options = {}) => {
       const asked: Command = { kind: "requestHandover", name: leaseName(name) };
       return didAnything(await execute(ports, asked, taken("cluster.lease.requestHandover", options)));
@@ -281,6 +283,7 @@ async function execute(
 function didAnything(result: CommandResult): boolean {
   if (result.kind === "leaseDone") return true;
   if (result.kind === "leaseNotHeld") return false;
+  if (result.kind === "gracePeriod") return result.forMs > 0;
   throw unexpected(result, false);
 }
 

@@ -132,6 +132,7 @@ export const clientOptions: OptionsByCall = {
   "cluster.lease.history": request,
   "cluster.lease.watch": signal,
   "cluster.lease.break": breaking,
+  "cluster.lease.grantAtOnce": request,
   "cluster.lease.requestHandover": request,
   "lease.proclaim": request,
   "lease.checkpoint": request,

@@ -70,6 +70,8 @@ export interface NodeOptions {
   /** A node without a cluster asks these members to take it in, before it starts. */
   readonly via?: { readonly endpoints: readonly string[]; readonly votes: boolean };
   readonly pid: number;
+  /** Default: the newest that this release knows; a lower one holds the node back as if it were older. */
+  readonly machineVersion?: number;
   readonly limits?: Partial<ServerLimits>;
 }
 
@@ -158,7 +160,7 @@ function assemble(ports: NodePorts, options: NodeOptions, entrance: Entrance): A
   const { door, address, loopback, joins } = entrance;
   const { id, raft: raftOptions } = options;
   const peers = options.peers ?? { [id]: address };
-  const host = createMachineHost();
+  const host = createMachineHost(options.machineVersion);
   const transport = createTransport({ network, clock, random, logger });
   const raft = startNode({
     nodeId: id,

@@ -24,6 +24,7 @@ export const errorCodes = [
   "INVARIANT_BROKEN",
   "LEASE_LOST",
   "MACHINE_FAILED",
+  "NEWER_VERSION",
   "NOT_LEADER",
   "OVERFLOW",
   "OVERLOADED",
@@ -38,6 +39,7 @@ export const errorCodes = [
   "TOO_LARGE",
   "TRANSFER_FAILED",
   "UNAVAILABLE",
+  "UPGRADE_PENDING",
   "WRONG_DIRECTORY",
 ] as const;
 

@@ -17,11 +17,20 @@ export const links: readonly Mutant[] = [
     ),
   },
   {
+    name: "a member of an older release is spoken with after the version was raised",
+    source: "etcd's cluster version; coordination, §1",
+    file: "packages/raft/src/node/peerRegistry.ts",
+    find: "?? this.#judgeMachine(peer, name);",
+    replace: "?? (name === undefined ? this.#judgeMachine(peer, name) : undefined);",
+    killedBy: registry("of an older release is refused once entries are of a version that it does not know"),
+    search: unsearched("the simulator's random runs know one release"),
+  },
+  {
     name: "an older copy of a directory speaks again",
     source: "etcd#13509 and its family",
     file: "packages/raft/src/node/peerRegistry.ts",
-    find: "return this.#judgeCluster(peer, name) ?? this.#judgeAge(peer, name);",
-    replace: "return this.#judgeCluster(peer, name);",
+    find: "return this.#judgeCluster(peer, name) ?? this.#judgeAge(peer, name) ?? this",
+    replace: "return this.#judgeCluster(peer, name) ?? this",
     killedBy: registry("with an older boot is refused with a sentence"),
     search: {
       kind: "seeds",

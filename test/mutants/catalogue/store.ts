@@ -3,11 +3,47 @@ import { inFile, type Mutant, type Search, unsearched } from "../mutant.ts";
 
 const sessions = inFile("test/machine/sessions.test.ts");
 const sessionClock = inFile("test/kv/sessionClock.test.ts");
+const rollingUpgrade = inFile("test/sim/rollingUpgrade.test.ts");
 
 const store = { kind: "seeds", layer: "store", nodes: 3, durationMs: 4_000 } as const;
 const once: Search["as"] = ["exactly once"];
 
+const noReleases = unsearched("the simulator's random runs know one release");
+
 export const keyValueStore: readonly Mutant[] = [
+  {
+    name: "the machine's version is raised though a member does not know it",
+    source: "etcd's cluster version; coordination, §1: switched on by an entry once all members support it",
+    file: "packages/kv/src/server/machineUpgrade.ts",
+    find: "const version = Math.min(known, ...shown.map((one) => one.version ?? 0));",
+    replace: "const version = known;",
+    killedBy: rollingUpgrade(
+      "lets no command of a new version into the log while an old member is there, and all of them afterwards",
+    ),
+    search: noReleases,
+  },
+  {
+    name: "a command of a later version goes into the log before every member knows it",
+    source: "coordination, §1: apply is deterministic",
+    file: "packages/kv/src/server/requestHandler.ts",
+    find: "if (version > host.store.version) {",
+    replace: "if (version < host.store.version) {",
+    killedBy: rollingUpgrade(
+      "lets no command of a new version into the log while an old member is there, and all of them afterwards",
+    ),
+    search: noReleases,
+  },
+  {
+    name: "a command of a later version is run by those who know it",
+    source: "coordination, §1: the same error result on every node",
+    file: "packages/kv/src/machine/applyEntry.ts",
+    find: "if (isTooNew(state, command)) return { result: unknownCommand, ...untouched };",
+    replace: "",
+    killedBy: inFile("test/machine/machineVersion.test.ts")(
+      "is malformed, as for a release that does not know it, and changes nothing until an entry raises the version",
+    ),
+    search: noReleases,
+  },
   {
     name: "a command that comes twice runs twice",
     source: "rqlite#2759, atomix#341, iggy#3753",

@@ -27,8 +27,12 @@ export async function runLease(positionals: readonly string[], options: GivenOpt
       return withCluster(connectionOptions(options), (cluster) =>
         breakLease(cluster, named(name, action), options),
       );
+    case "grant-at-once":
+      return withCluster(connectionOptions(options), grantAtOnce);
     default:
-      throw new UsageError(`There is no action "${action}": acquire, release, show, list or break.`);
+      throw new UsageError(
+        `There is no action "${action}": acquire, release, show, list, break or grant-at-once.`,
+      );
   }
 }
 
@@ -73,6 +77,11 @@ async function breakLease(cluster: Cluster, name: string, options: GivenOptions)
     return exitCodes.done;
   }
   throw nobodyHolds(name);
+}
+
+async function grantAtOnce(cluster: Cluster): Promise<number> {
+  if (await cluster.lease.grantAtOnce()) return exitCodes.done;
+  throw new CommandFailure(exitCodes.notFound, "The cluster grants leases already.");
 }
 
 function nobodyHolds(name: string): CommandFailure {

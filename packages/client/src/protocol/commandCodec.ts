@@ -25,6 +25,7 @@ import {
   ttlFromWire,
   ttlToWire,
 } from "./limits.ts";
+import { versionOfCommand } from "./machineVersion.ts";
 import { type StoreLimits, storeLimitNames, storeLimitProblem } from "./storeLimits.ts";
 import { readTransaction, writeTransaction } from "./transactionCodec.ts";
 import { transactionProblem } from "./transactions.ts";
@@ -56,6 +57,8 @@ const layouts = [
   "limitStore",
   "compareStates",
   "endGrace",
+  "raiseVersion",
+  "grantAtOnce",
 ] as const;
 type Layout = (typeof layouts)[number];
 
@@ -111,6 +114,16 @@ export function peekCommandKind(bytes: Uint8Array): Command["kind"] | undefined 
   const layout = bytes[0] === version ? layouts[bytes[1] ?? layouts.length] : undefined;
   if (layout === "guardedPut") return "put";
   return layout === "guardedDelete" ? "delete" : layout;
+}
+
+/**
+ * The first version of the machine that runs an encoded proposal; Infinity where its command has a number that this
+ * release does not know.
+ */
+export function versionOfProposal(bytes: Uint8Array): number {
+  const kind = peekCommandKind(bytes);
+  if (kind !== undefined) return versionOfCommand(kind);
+  return bytes[0] === version && (bytes[1] ?? 0) >= layouts.length ? Number.POSITIVE_INFINITY : 1;
 }
 
 /** Writes that nothing guards keep the layout that they had before there were leases. */
@@ -188,6 +201,10 @@ function writeCommand(sink: ByteSink, command: Command): void {
     case "limitStore":
       for (const name of storeLimitNames) sink.varint(command.limits[name] ?? 0);
       return;
+    case "raiseVersion":
+      sink.varint(command.office);
+      sink.varint(command.version);
+      return;
     case "compareStates":
       sink.varint(command.index);
       for (const word of command.digest) sink.varint(word);
@@ -228,6 +245,8 @@ function readCommand(reader: ByteReader, layout: Layout): Command {
       return readTransaction(reader);
     case "limitStore":
       return { kind: layout, limits: readLimits(reader) };
+    case "raiseVersion":
+      return { kind: layout, office: reader.varint("office"), version: reader.varint("version") };
     case "compareStates": {
       const index = reader.varint("index");
       const digest = [reader.varint("digest"), reader.varint("digest")] as const;
@@ -313,6 +332,8 @@ function commandProblem(command: Command): string | undefined {
       return transactionProblem(command);
     case "limitStore":
       return storeLimitProblem(command.limits);
+    case "raiseVersion":
+      return countProblem("office", command.office) ?? countProblem("version", command.version);
     case "compareStates":
       return command.digest.every((word) => isNatural(word) && word <= 0xffffffff)
         ? countProblem("index", command.index)

@@ -46,9 +46,20 @@ export type Command =
   /** Changes the limits that it names, and tells those in force. */
   | { readonly kind: "limitStore"; readonly limits: Partial<StoreLimits> }
   | StateComparison
+  | VersionRaise
   /** Proposed by the leader alone. */
   | LeaderCommand
   | LeaseCommand;
+
+/**
+ * Proposed by the leader alone, when every member has shown that it knows this version of the machine: commands of it
+ * may come from now on. Whoever does not know it stops here.
+ */
+export interface VersionRaise {
+  readonly kind: "raiseVersion";
+  readonly office: number;
+  readonly version: number;
+}
 
 /**
  * Proposed by the leader alone: what its store was when it had applied the entry `index`. It changes nothing; each

@@ -8,6 +8,7 @@ export { grantEnds } from "./leaseCodec.ts";
 export * from "./leaseCommands.ts";
 export type * from "./leases.ts";
 export * from "./limits.ts";
+export * from "./machineVersion.ts";
 export * from "./requestCodec.ts";
 export type * from "./requests.ts";
 export * from "./responseCodec.ts";

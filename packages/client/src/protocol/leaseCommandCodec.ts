@@ -86,6 +86,8 @@ export function writeLeaseCommand(sink: ByteSink, command: Coded): void {
     case "requestHandover":
       sink.byteString(command.name);
       return;
+    case "grantAtOnce":
+      return;
     default:
       unreachable(command);
   }
@@ -134,6 +136,8 @@ export function readLeaseCommand(reader: ByteReader, kind: Coded["kind"]): Coded
         afterMs: reader.varint("delay"),
         name: reader.byteString("name", maxLeaseNameBytes),
       };
+    case "grantAtOnce":
+      return { kind };
     case "requestHandover":
       return { kind, name: reader.byteString("name", maxLeaseNameBytes) };
     default:
@@ -177,6 +181,8 @@ export function leaseCommandProblem(command: Coded): string | undefined {
       return leaseAtProblem(command.lease);
     case "breakLease":
       return nameProblem(command.name) ?? rangeProblem("delay", command.afterMs, 0, maxBreakAfterMs);
+    case "grantAtOnce":
+      return undefined;
     case "requestHandover":
       return nameProblem(command.name);
     default:

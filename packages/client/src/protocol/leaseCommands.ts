@@ -100,6 +100,8 @@ export type LeaseCommand =
       readonly afterMs: number;
       readonly force: boolean;
     }
+  /** By an administrator: nobody believes in a lease of the store that this one was made of. Ends its grace period. */
+  | { readonly kind: "grantAtOnce" }
   /** Asks its holder to finish and release. */
   | { readonly kind: "requestHandover"; readonly name: ByteString };
 
@@ -116,8 +118,9 @@ export type LeaseResult =
       readonly holder: ByteString;
     }
   /**
-   * Not granted, and not asked to wait: nothing is granted yet, for the store was made of another one, whose holders
-   * may believe in their leases for so long after this one's leader took office.
+   * The answer to `grantAtOnce`, 0 where leases were granted already. Of an acquire that was not to wait: nothing is
+   * granted yet, for the store was made of another one, whose holders may believe in their leases for so long after
+   * this one's leader took office.
    */
   | { readonly kind: "gracePeriod"; readonly forMs: number }
   /** Done to the grant of `term`. */

@@ -46,7 +46,7 @@ export function leaseResultFromWire(
       return isByteText(holder, maxHolderBytes) ? { kind, at, term, holder } : undefined;
     }
     case "gracePeriod":
-      return isTuple(fields, 2) && isInteger(first, 1) ? { kind, forMs: first } : undefined;
+      return isTuple(fields, 2) && isInteger(first, 0) ? { kind, forMs: first } : undefined;
     case "acquireCancelled":
       return isTuple(fields, 1) ? { kind } : undefined;
     default:

@@ -4,7 +4,7 @@
  *     entry ─► decode ─► exactly once, by (session, sequence) ─► run ─► settle queues of leases ─► record ─► result
  *
  * Total and deterministic: it reads the entry and the state, nothing else, and a command that makes no sense gets the
- * same answer on every node. It never throws.
+ * same answer on every node. It throws in one case alone: the log goes on in a version that this release does not know.
  */
 import {
   type ByteString,
@@ -13,10 +13,11 @@ import {
   decodeProposal,
   type LeaderCommand,
   unreachable,
+  type VersionRaise,
 } from "@quorate/client/protocol";
 import { type Change, changeOf, type EndedGrant } from "./change.ts";
 import { answerOnce } from "./exactlyOnce.ts";
-import { endGrace } from "./grace.ts";
+import { endGrace, grantAtOnce } from "./grace.ts";
 import { settleQueues } from "./leaseQueues.ts";
 import {
   acquireLease,
@@ -28,6 +29,7 @@ import {
   releaseLease,
   requestHandover,
 } from "./leases.ts";
+import { isTooNew, raiseVersion } from "./machineVersion.ts";
 import { deletePair, putPair } from "./pairs.ts";
 import {
   closeSession,
@@ -54,6 +56,11 @@ export interface Applied {
 }
 
 const nothing: CommandResult = { kind: "nothing" };
+/** As of a release that does not know its number. */
+const unknownCommand: CommandResult = {
+  kind: "malformed",
+  reason: "The command is malformed: its command is unknown.",
+};
 const none: ReadonlySet<never> = new Set();
 const untouched: Omit<Applied, "result"> = { leases: none, sessions: none, ended: [], expired: 0 };
 
@@ -67,6 +74,7 @@ export function applyAndTell(state: StoreState, entry: AppliedEntry): Applied {
   const decoded = decodeProposal(entry.data);
   if (decoded.kind === "malformed") return { result: decoded, ...untouched };
   const { origin, command } = decoded.proposal;
+  if (isTooNew(state, command)) return { result: unknownCommand, ...untouched };
   const change = changeOf(state, entry, origin.kind === "anonymous" ? undefined : origin);
   const run = (): CommandResult => {
     const result = runCommand(change, command);
@@ -91,6 +99,8 @@ function runCommand(change: Change, command: Command): CommandResult {
       return limitStore(change, command.limits);
     case "compareStates":
       return nothing;
+    case "grantAtOnce":
+      return grantAtOnce(change);
     case "openSession":
       return openSession(change, command.ttlMs);
     case "closeSession":
@@ -117,7 +127,7 @@ function runCommand(change: Change, command: Command): CommandResult {
   }
 }
 
-function runLeaderCommand(change: Change, command: LeaderCommand): void {
+function runLeaderCommand(change: Change, command: LeaderCommand | VersionRaise): void {
   switch (command.kind) {
     case "expireSessions":
       expireSessions(change, command);
@@ -130,6 +140,9 @@ function runLeaderCommand(change: Change, command: LeaderCommand): void {
       return;
     case "leasesDue":
       if (command.office === change.term) for (const due of command.due) leaseDue(change, due);
+      return;
+    case "raiseVersion":
+      raiseVersion(change, command);
       return;
     case "endGrace":
       endGrace(change, command.office);

@@ -7,9 +7,10 @@
  * The machine knows no time: the leader counts it, in full from when it took office, and says in a command that it is
  * over.
  */
-import { defaultSessionTtlMs } from "@quorate/client/protocol";
+import { type CommandResult, defaultSessionTtlMs, versionOfCommand } from "@quorate/client/protocol";
 import type { Change } from "./change.ts";
 import { settleAll } from "./leaseQueues.ts";
+import { setVersion } from "./machineVersion.ts";
 import type { StoreState } from "./storeState.ts";
 
 /**
@@ -24,17 +25,28 @@ export function graceNeeded(state: StoreState): number {
   return longestMs;
 }
 
-/** For a new cluster that is made of an old one's store. 0: grants begin at once. */
+/**
+ * For a new cluster that is made of an old one's store. 0: grants begin at once. It needs members that know of grace
+ * periods, and has no others: so it begins in that version.
+ */
 export function beginGrace(state: StoreState, forMs: number): void {
   state.graceMs = forMs;
+  setVersion(state, Math.max(state.version, versionOfCommand("endGrace")));
 }
 
 /** In the term of the leader that has counted it: another one counts from its own office. */
 export function endGrace(change: Change, office: number): void {
-  const { state, term } = change;
-  if (office !== term || state.graceMs === 0) return;
-  state.graceMs = 0;
-  settleAll(change);
+  if (office === change.term) grantAtOnce(change);
+}
+
+/** An administrator knows that nobody believes in a lease of the old store any more. */
+export function grantAtOnce(change: Change): CommandResult {
+  const { graceMs } = change.state;
+  if (graceMs > 0) {
+    change.state.graceMs = 0;
+    settleAll(change);
+  }
+  return { kind: "gracePeriod", forMs: graceMs };
 }
 
 /** For people; undefined where leases are granted. */

@@ -25,6 +25,7 @@ export function hashState(state: StoreState): string {
   for (const name of storeLimitNames) addNumber(digest, state.limits[name]);
   addHistory(digest, state);
   addNumber(digest, state.graceMs);
+  addNumber(digest, state.version);
   addNumber(digest, state.sessions.size);
   for (const [id, session] of state.sessions.entries()) {
     addNumber(digest, id);

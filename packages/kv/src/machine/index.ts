@@ -17,6 +17,7 @@ export {
   termInForce,
 } from "./leaseReads.ts";
 export type { Acquisition, LeaseState } from "./leaseState.ts";
+export { NewerVersionError } from "./machineVersion.ts";
 export { comparableDigest } from "./pairsDigest.ts";
 export {
   beginCount,

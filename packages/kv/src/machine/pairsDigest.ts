@@ -38,8 +38,8 @@ export function comparableDigest(state: StoreState): readonly [number, number] {
   for (const number of [...numbers, limits.historyRevisions, limits.historyBytes, limits.quotaBytes]) {
     hash = mix(mix(hash, number | 0), Math.floor(number / 0x1_0000_0000));
   }
-  // Not where it is over: members of releases that know nothing of it are compared, too.
-  if (state.graceMs > 0) hash = mix(hash, state.graceMs);
+  // Members of releases that know no versions are compared, too: they are of the first.
+  if (state.version > 1) hash = mix(mix(hash, state.version), state.graceMs);
   return [(digest.first + finish(hash)) >>> 0, (digest.second + finish(hash ^ 0x5bd1e995)) >>> 0];
 }
 

@@ -37,6 +37,8 @@ export interface StoreState {
   pastGrants: number;
   /** Nothing is granted until the leader says that this is over: see grace.ts. 0: it is. */
   graceMs: number;
+  /** Of the machine: commands of a later one are not run. See machineVersion.ts. */
+  version: number;
   /** How many views were taken of it. Of this node alone: no result depends on it, and no digest has it. */
   generation: number;
 }
@@ -85,6 +87,7 @@ export function createStore(): StoreState {
     idleLeases: createKeyMap(),
     pastGrants: 0,
     graceMs: 0,
+    version: 1,
     generation: 0,
   };
 }

@@ -9,7 +9,7 @@ import type { StoreState } from "./storeState.ts";
 
 /** Every field is named, so that one that was forgotten is found by the compiler. */
 export function viewOf(state: StoreState): StoreState {
-  const { revision, bytes, digest, limits, pastGrants, graceMs, generation } = state;
+  const { revision, bytes, digest, limits, pastGrants, graceMs, version, generation } = state;
   const view: StoreState = {
     revision,
     pairs: state.pairs.clone(),
@@ -22,6 +22,7 @@ export function viewOf(state: StoreState): StoreState {
     idleLeases: state.idleLeases.clone(),
     pastGrants,
     graceMs,
+    version,
     generation,
   };
   state.generation += 1;

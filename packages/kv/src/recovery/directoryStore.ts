@@ -14,6 +14,7 @@ import {
 } from "@quorate/raft";
 import { examine, openDirectory, type Report } from "@quorate/storage";
 import { applyEntry, createStore, restoreContent, type StoreState } from "../machine/index.ts";
+import { readingState } from "../server/readingState.ts";
 import { checksumOf } from "./checksum.ts";
 
 const readBytes = 1_048_576;
@@ -60,7 +61,7 @@ async function restoredStore({ snapshots }: LogStore, { snapshot }: RestoredStat
   for (let offset = 0; offset < snapshot.bytes; ) {
     const piece = await snapshots.read(snapshot, offset, readBytes);
     sum.add(piece);
-    restoration.add(piece);
+    readingState(() => restoration.add(piece));
     offset += piece.length;
   }
   if (sum.value !== snapshot.checksum) {
@@ -77,7 +78,7 @@ async function applyRest(log: LogStore, restored: RestoredState, store: StoreSta
   while (last.index < restored.lastIndex) {
     const entries = await log.read(asIndex(last.index + 1), restored.lastIndex, readBytes);
     for (const entry of entries) {
-      applyEntry(store, entry);
+      readingState(() => applyEntry(store, entry));
       last = { index: entry.index, term: entry.term };
     }
   }

@@ -23,6 +23,7 @@ import {
   viewOf,
   writeContent,
 } from "../machine/index.ts";
+import { readingState } from "../server/readingState.ts";
 import { readDirectoryStore } from "./directoryStore.ts";
 import { makeNewCluster, type NewCluster, type NewClusterOptions } from "./newCluster.ts";
 
@@ -86,7 +87,7 @@ export async function inspectSnapshot(path: string): Promise<SnapshotSummary> {
 async function loadSnapshot(path: string): Promise<{ summary: SnapshotSummary; store: StoreState }> {
   const { header, membership } = await inspectSnapshotFile(path);
   const restoration = restoreContent();
-  for await (const piece of contentOfSnapshotFile(path, header)) restoration.add(piece);
+  for await (const piece of contentOfSnapshotFile(path, header)) readingState(() => restoration.add(piece));
   const store = restoration.finish();
   const { boundary, bytes, checksum, configuration } = header;
   const members = membersOf(configuration.configuration).map(({ id }) => nodeIdOf(id));

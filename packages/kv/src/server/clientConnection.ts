@@ -7,7 +7,7 @@
 import { readRequests, responseBytes, responseFrames } from "@quorate/client/internal";
 import type { Request, Response, ResponseBody } from "@quorate/client/protocol";
 import { type Cancel, type Channel, type Clock, QuorateError } from "@quorate/raft";
-import type { AnsweredRequest, RequestHandler } from "./requestHandler.ts";
+import type { AnsweredRequest, Asker, RequestHandler } from "./requestHandler.ts";
 import type { ServerLimits } from "./serverLimits.ts";
 import { ConnectionWatches } from "./watches/connectionWatches.ts";
 import type { WatchService } from "./watches/watchService.ts";
@@ -15,6 +15,7 @@ import type { WatchService } from "./watches/watchService.ts";
 export interface ConnectionPorts {
   readonly clock: Clock;
   readonly handler: RequestHandler;
+  readonly asker: Asker;
   readonly watches: WatchService;
   readonly limits: ServerLimits;
   /** Requests under way on all connections. */
@@ -126,7 +127,7 @@ export class ClientConnection {
       this.#answer(id, handler.failed(new QuorateError("OVERLOADED", refusal, { retryable: true })));
       return;
     }
-    const cancel = handler.handle(body, timeoutMs, (answer) => this.#answer(id, answer));
+    const cancel = handler.handle(body, this.#ports.asker, timeoutMs, (answer) => this.#answer(id, answer));
     if (cancel === undefined) {
       expect();
       return;

@@ -2,7 +2,7 @@
  * The client protocol's server on a node: takes connections, hands their requests to the handler, and gives up what
  * nobody waits for any more.
  */
-import { clientRole, judgeClient, serverHello } from "@quorate/client/internal";
+import { clientRole, judgeClient, machineOf, serverHello } from "@quorate/client/internal";
 import type { CommandResult } from "@quorate/client/protocol";
 import {
   type Answer,
@@ -19,6 +19,7 @@ import { LeaseClock } from "./leaseClock.ts";
 import { LeaseEnds } from "./leaseEnds.ts";
 import { LeaseWaits } from "./leaseWaits.ts";
 import type { MachineHost } from "./machineHost.ts";
+import { MachineUpgrade } from "./machineUpgrade.ts";
 import { RequestHandler } from "./requestHandler.ts";
 import type { ServerLimits } from "./serverLimits.ts";
 import { SessionClock } from "./sessionClock.ts";
@@ -82,6 +83,7 @@ class Server implements ClientServer {
   readonly #handler: RequestHandler;
   readonly #waits: LeaseWaits;
   readonly #leaseClock: LeaseClock;
+  readonly #upgrade: MachineUpgrade;
   readonly #watches: WatchService;
   readonly #connections: Set<ClientConnection> = new Set();
   readonly #total = { count: 0 };
@@ -94,6 +96,7 @@ class Server implements ClientServer {
     this.#options = options;
     this.#waits = new LeaseWaits(clock);
     this.leaseEnds = new LeaseEnds(clock, logger);
+    this.#upgrade = new MachineUpgrade({ node, host, clock, logger });
     this.#leaseClock = new LeaseClock(
       {
         node,
@@ -128,6 +131,7 @@ class Server implements ClientServer {
         waits: this.#waits,
         comparison,
         leaseEnds: this.leaseEnds,
+        upgrade: this.#upgrade,
       },
       { ...options, minSessionTtlMs },
     );
@@ -151,12 +155,14 @@ class Server implements ClientServer {
 
   #officeBegun(term: number): void {
     this.#leaseClock.begin(term);
+    this.#upgrade.officeBegun(term);
     this.leaseEnds.officeBegun();
   }
 
   #officeLost(): void {
     this.leaseEnds.officeLost();
     this.#leaseClock.end();
+    this.#upgrade.officeLost();
     this.#waits.officeLost();
   }
 
@@ -202,6 +208,7 @@ class Server implements ClientServer {
           {
             clock: this.#ports.clock,
             handler: this.#handler,
+            asker: { machine: machineOf(hello) },
             watches: this.#watches,
             limits,
             total: this.#total,
@@ -229,6 +236,7 @@ class Server implements ClientServer {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.sessionClock.stop();
+    this.#upgrade.stop();
     this.#leaseClock.end();
     this.#cancelDeadlines?.();
     for (const connection of [...this.#connections]) connection.close(reason);

@@ -2,8 +2,8 @@
  * The pure machine as Raft's runtime wants it, and as the server reads it. The state lives here; it changes in `apply`,
  * and as a whole when a snapshot is restored.
  */
-import type { CommandResult } from "@quorate/client/protocol";
-import type { Entry, Snapshotting, StateMachine } from "@quorate/raft";
+import { type CommandResult, machineVersion } from "@quorate/client/protocol";
+import type { Entry, MachineVersions, Snapshotting, StateMachine } from "@quorate/raft";
 import {
   type Applied,
   applyAndTell,
@@ -13,10 +13,13 @@ import {
   viewOf,
   writeContent,
 } from "../machine/index.ts";
+import { readingState } from "./readingState.ts";
 
 export interface MachineHost {
   readonly store: StoreState;
-  readonly machine: StateMachine<CommandResult> & Snapshotting;
+  readonly machine: StateMachine<CommandResult> & Snapshotting & { readonly versions: MachineVersions };
+  /** Entries of this version are about to come: whoever knows less is no member to speak with. 1: none are. */
+  readonly demand: (version: number) => void;
   /** Called for each session that an entry opens, in the turn in which it is applied. */
   onSessionOpened: (session: number) => void;
   /** Called for each entry that ended sessions or changed leases, in the turn in which it is applied. */
@@ -27,13 +30,20 @@ export interface MachineHost {
   onRestored: () => void;
 }
 
-export function createMachineHost(): MachineHost {
+export function createMachineHost(known: number = machineVersion): MachineHost {
   const store = createStore();
+  let demanded = 1;
   const host: MachineHost = {
     store,
     machine: {
+      versions: {
+        known,
+        get required() {
+          return Math.max(store.version, demanded);
+        },
+      },
       apply(entry: Entry): CommandResult {
-        const applied = applyAndTell(store, entry);
+        const applied = readingState(() => applyAndTell(store, entry));
         const { result } = applied;
         if (result.kind === "sessionOpened") host.onSessionOpened(result.session);
         if (applied.sessions.size > 0 || applied.leases.size > 0) host.onLeasesChanged(applied);
@@ -47,13 +57,16 @@ export function createMachineHost(): MachineHost {
       restore() {
         const { add, finish } = restoreContent();
         return {
-          add,
+          add: (chunk) => readingState(() => add(chunk)),
           finish() {
             Object.assign(store, finish());
             host.onRestored();
           },
         };
       },
+    },
+    demand(version) {
+      demanded = version;
     },
     onSessionOpened: () => {},
     onLeasesChanged: () => {},

@@ -22,10 +22,17 @@ import { parseAddress } from "@quorate/transport/links";
 type MemberRequest = Extract<RequestBody, { readonly kind: "listMembers" | "changeMembers" | "joinCluster" }>;
 type MemberNode = Pick<RaftNode<unknown>, "status" | "readIndex" | "changeMembers">;
 
+/** Versions of the state machine: what a node that asks to be taken in knows, and what it has to know. */
+export interface KnownVersions {
+  readonly shown: number;
+  readonly required: () => number;
+}
+
 /** Rejects with a `QuorateError`. */
 export async function answerMemberRequest(
   node: MemberNode,
   request: MemberRequest,
+  versions: KnownVersions,
 ): Promise<MembershipReport> {
   switch (request.kind) {
     case "listMembers":
@@ -35,7 +42,7 @@ export async function answerMemberRequest(
       await change(node, request.changes, request.ifIndex);
       break;
     case "joinCluster":
-      await takeIn(node, request);
+      await takeIn(node, request, versions);
       break;
   }
   return membershipReport(node.status());
@@ -60,10 +67,17 @@ async function change(
 async function takeIn(
   node: MemberNode,
   request: Extract<MemberRequest, { kind: "joinCluster" }>,
+  { shown, required }: KnownVersions,
 ): Promise<void> {
   const { member: id } = request;
   if (!isMemberId(id)) throw invalid(`${JSON.stringify(id)} is no member's id`);
   await node.readIndex();
+  if (shown < required()) {
+    const sentence =
+      `${nodeIdOf(id)} runs a release that knows version ${shown} of the state machine, and this cluster's entries are of ` +
+      `version ${required()}: it would misread them. Start it with a newer release.`;
+    throw new QuorateError("CHANGE_REFUSED", sentence);
+  }
   const member = { id, address: request.endpoint };
   const change = admission(configurationOf(node), member, request.votes);
   if (change === undefined) {

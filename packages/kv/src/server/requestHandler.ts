@@ -12,15 +12,17 @@ import {
   type RequestBody,
   type ResponseBody,
   unreachable,
+  versionOfProposal,
   type WatchMessage,
 } from "@quorate/client/protocol";
 import { type Cancel, type Clock, nodeIdOf, QuorateError, type RaftNode } from "@quorate/raft";
 import { graceNotice, quotaAlarm, revision } from "../machine/index.ts";
 import { asQuorateError, failureOf } from "./failureOf.ts";
 import type { LeaseEnds } from "./leaseEnds.ts";
-import { LeaseRequests } from "./leaseRequests.ts";
+import { LeaseRequests, notLeader } from "./leaseRequests.ts";
 import type { LeaseWaits } from "./leaseWaits.ts";
 import type { MachineHost } from "./machineHost.ts";
+import type { MachineUpgrade } from "./machineUpgrade.ts";
 import { answerMemberRequest } from "./memberRequests.ts";
 import { ReadBatch } from "./readBatch.ts";
 import type { SessionClock } from "./sessionClock.ts";
@@ -36,6 +38,7 @@ export interface HandlerPorts {
   readonly waits: LeaseWaits;
   readonly comparison: StateComparison;
   readonly leaseEnds: LeaseEnds;
+  readonly upgrade: MachineUpgrade;
   readonly clock: Clock;
 }
 
@@ -57,8 +60,15 @@ const leadersOnly: ReadonlySet<Command["kind"]> = new Set([
   "renewSessions",
   "leasesDue",
   "endGrace",
+  "raiseVersion",
   "compareStates",
 ]);
+
+/** Who asks, as its hello says. */
+export interface Asker {
+  /** The newest version of the state machine that its release knows. */
+  readonly machine: number;
+}
 
 /** Answered once; watches are streams, and the connection's own. */
 export type AnsweredRequest = Exclude<RequestBody, WatchMessage>;
@@ -89,7 +99,7 @@ export class RequestHandler {
   }
 
   /** What waits for a change, and may go on for `timeoutMs`, gives back how to end that. */
-  handle(body: AnsweredRequest, timeoutMs: number, respond: Respond): Cancel | undefined {
+  handle(body: AnsweredRequest, asker: Asker, timeoutMs: number, respond: Respond): Cancel | undefined {
     switch (body.kind) {
       case "renew":
       case "renewAll":
@@ -102,12 +112,12 @@ export class RequestHandler {
       case "listCandidates":
         return this.#leases.handle(body, timeoutMs, respond);
       default:
-        this.#answer(body, respond);
+        this.#answer(body, asker, respond);
         return undefined;
     }
   }
 
-  #answer(body: Exclude<AnsweredRequest, LeaseRequest>, respond: Respond): void {
+  #answer(body: Exclude<AnsweredRequest, LeaseRequest>, asker: Asker, respond: Respond): void {
     switch (body.kind) {
       case "execute":
         this.#execute(body.proposal, respond);
@@ -130,7 +140,10 @@ export class RequestHandler {
       case "listMembers":
       case "changeMembers":
       case "joinCluster":
-        answerMemberRequest(this.#ports.node, body).then(
+        answerMemberRequest(this.#ports.node, body, {
+          shown: asker.machine,
+          required: () => this.#ports.host.machine.versions.required,
+        }).then(
           (membership) => respond({ kind: "members", membership }),
           (error: unknown) => respond(this.failed(asQuorateError(error))),
         );
@@ -175,12 +188,19 @@ export class RequestHandler {
   }
 
   #execute(proposal: Uint8Array, respond: Respond): void {
+    const { host, node, upgrade } = this.#ports;
+    const version = versionOfProposal(proposal);
+    if (version > host.store.version) {
+      // A node that does not lead may be behind.
+      respond(this.failed(node.status().role === "leader" ? upgrade.pending(version) : notLeader()));
+      return;
+    }
     const problem = this.#problemOf(proposal);
     if (problem !== undefined) {
       respond(this.failed(new QuorateError("INVALID_ARGUMENT", problem)));
       return;
     }
-    this.#ports.node.propose(proposal).then(
+    node.propose(proposal).then(
       ({ result }) => respond({ kind: "executed", result }),
       (error: unknown) => respond(this.failed(asQuorateError(error))),
     );
@@ -221,11 +241,9 @@ export class RequestHandler {
   }
 
   #status(): Extract<ResponseBody, { kind: "status" }>["status"] {
-    const { node, host, comparison, leaseEnds } = this.#ports;
-    const alarm = quotaAlarm(host.store);
-    const complaints = [alarm, graceNotice(host.store), comparison.complaint, ...leaseEnds.complaints].filter(
-      (each) => each !== undefined,
-    );
+    const { node, host, comparison, leaseEnds, upgrade } = this.#ports;
+    const notices = [quotaAlarm(host.store), graceNotice(host.store), upgrade.notice, comparison.complaint];
+    const complaints = [...notices, ...leaseEnds.complaints].filter((each) => each !== undefined);
     return statusReport({
       status: node.status(),
       revision: revision(host.store),

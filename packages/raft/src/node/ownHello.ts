@@ -9,10 +9,11 @@ export interface OwnHello {
   readonly start: string;
   readonly address: string;
   readonly priority: number;
+  readonly machine: number;
 }
 
-export function ownHello({ self, log, start, address, priority }: OwnHello): PeerHello {
+export function ownHello({ self, log, start, address, priority, machine }: OwnHello): PeerHello {
   const { standing, boot, sequence } = log;
   const clusterId = standing.kind === "born" ? standing.birth.clusterId : undefined;
-  return { member: self, clusterId, start, boot, sequence, address, priority };
+  return { member: self, clusterId, start, boot, sequence, address, priority, machine };
 }

@@ -17,10 +17,17 @@ import {
 import type { PeerAddress } from "../ports/birthMessages.ts";
 import type { LogStore, PeerHello, PeerTarget, Refusal } from "../ports/index.ts";
 
+/** See `MachineVersions`. */
+export interface MachineGate {
+  readonly required: () => number;
+  readonly complain: (sentence: string) => void;
+}
+
 export class PeerRegistry {
   readonly #log: LogStore;
   readonly #self: MemberId;
   readonly #configured: readonly PeerAddress[];
+  readonly #gate: MachineGate;
   /** The newest hello of each peer. */
   readonly #hellos = new Map<MemberId, PeerHello>();
   readonly #linked = new Set<MemberId>();
@@ -30,7 +37,13 @@ export class PeerRegistry {
   /** Strangers of whom a connection ended and nothing was heard since. */
   readonly #away = new Set<MemberId>();
 
-  constructor(log: LogStore, self: MemberId, configured: readonly PeerAddress[]) {
+  constructor(
+    log: LogStore,
+    self: MemberId,
+    configured: readonly PeerAddress[],
+    gate: MachineGate = { required: () => 1, complain: () => {} },
+  ) {
+    this.#gate = gate;
     this.#log = log;
     this.#self = self;
     this.#configured = configured;
@@ -65,7 +78,30 @@ export class PeerRegistry {
     if (name === nodeIdOf(this.#self)) {
       return refuse("sameName", `this node is called ${name} too; two nodes of a cluster need two ids`);
     }
-    return this.#judgeCluster(peer, name) ?? this.#judgeAge(peer, name);
+    return this.#judgeCluster(peer, name) ?? this.#judgeAge(peer, name) ?? this.#judgeMachine(peer, name);
+  }
+
+  #judgeMachine({ machine }: PeerHello, name: NodeId): Refusal | undefined {
+    const required = this.#gate.required();
+    return machine >= required ? undefined : refuse("oldMachine", outdatedSentence(name, machine, required));
+  }
+
+  /**
+   * It was admitted, and by now entries are of a newer version than it knows: it is sent nothing, and what it says is
+   * not heard.
+   */
+  isOutdated(peer: MemberId): boolean {
+    const required = this.#gate.required();
+    if (required === 1) return false;
+    const known = this.machineOf(peer) ?? 1;
+    if (known >= required) return false;
+    this.#gate.complain(`${outdatedSentence(nodeIdOf(peer), known, required)}.`);
+    return true;
+  }
+
+  /** The newest version of the machine that it has shown; undefined where it never greeted this node. */
+  machineOf(peer: MemberId): number | undefined {
+    return this.#hellos.get(peer)?.machine;
   }
 
   #judgeCluster(peer: PeerHello, name: NodeId): Refusal | undefined {
@@ -215,6 +251,13 @@ export class PeerRegistry {
     );
     return [...members, ...greeted.map(({ member, address }) => ({ id: member, address }))];
   }
+}
+
+function outdatedSentence(name: NodeId, known: number, required: number): string {
+  return (
+    `${name} runs a release that knows version ${known} of the state machine, and this cluster's entries are of ` +
+    `version ${required}: it would misread them, so it stays out. Upgrade it; its directory is as it should be`
+  );
 }
 
 function refuse(code: string, sentence: string): Refusal {

@@ -48,6 +48,8 @@ export interface PeerStatus {
   readonly address: string;
   /** Whether our link to it stands. */
   readonly linked: boolean;
+  /** The newest version of the machine that it has shown to this node; undefined: it has not greeted it yet. */
+  readonly machine: number | undefined;
   /** Known to the leader only. */
   readonly matchIndex: Index | undefined;
   /** How the leader replicates to it: `snapshot` while it is sent one. */

@@ -95,7 +95,10 @@ export class RunningNode<Result> implements RaftNode<Result> {
     // Whoever cares awaits `closed`; for whoever does not, a stopped node is not an unhandled rejection.
     this.closed.catch(() => {});
     this.#complaints = new Complaints((sentence) => options.logger.warn({ member: this.member }, sentence));
-    this.#peers = new PeerRegistry(options.log, options.self, options.configuredPeers);
+    this.#peers = new PeerRegistry(options.log, options.self, options.configuredPeers, {
+      required: () => options.machine.versions?.required ?? 1,
+      complain: (sentence) => this.#complaints.add(sentence),
+    });
     this.#handover = new Handover({
       driver: () => this.#readyDriver(),
       waiters: this.#waiters,
@@ -201,10 +204,11 @@ export class RunningNode<Result> implements RaftNode<Result> {
   }
 
   #transportHandlers(): TransportHandlers {
-    const { self, log, address, resolved } = this.#options;
+    const { self, log, address, resolved, machine } = this.#options;
     const { priority } = resolved;
+    const own = { self, log, start: this.#start, address, priority, machine: machine.versions?.known ?? 1 };
     return {
-      hello: () => ownHello({ self, log, start: this.#start, address, priority }),
+      hello: () => ownHello(own),
       sequence: () => this.#options.log.sequence,
       admit: (peer) => this.#admit(peer),
       linked: (peer) => this.#linked(peer),
@@ -259,7 +263,8 @@ export class RunningNode<Result> implements RaftNode<Result> {
   }
 
   #received(from: MemberId, sequence: number, messages: readonly PeerMessage[]): void {
-    if (this.#ending !== undefined || this.#peers.isOfOtherCluster(from)) return;
+    if (this.#ending !== undefined || this.#peers.isOfOtherCluster(from) || this.#peers.isOutdated(from))
+      return;
     const seen = this.#options.log.seen.get(from);
     if (seen !== undefined && sequence > seen.sequence) this.#remember(from, { ...seen, sequence });
     for (const message of messages) {
@@ -315,7 +320,9 @@ export class RunningNode<Result> implements RaftNode<Result> {
       observer,
       options: resolved,
       snapshotEvent: (event) => this.#snapshotEvent(event),
-      send: (to, messages) => transport.send(to, messages),
+      send: (to, messages) => {
+        if (!this.#peers.isOutdated(to)) transport.send(to, messages);
+      },
       roleChanged: (change) => this.#roleChanged(change),
       membershipChanged: (view) => this.#membershipChanged(view),
       failed: (error) => this.#fail(error),

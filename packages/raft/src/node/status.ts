@@ -108,6 +108,7 @@ function peerStatuses<Result>(
       member: peer.id,
       address: addressOf(sources, peer.id) ?? peer.address,
       linked: sources.peers.isLinked(peer.id),
+      machine: sources.peers.machineOf(peer.id),
       ...progressStatus(progressOf(peer.id)),
     }));
 }

@@ -29,6 +29,7 @@ export type { SnapshotFile, SnapshotFiles } from "./snapshotFiles.ts";
 export type { SnapshotReceiver, SnapshotStore, SnapshotWriter } from "./snapshotStore.ts";
 export {
   isSnapshotting,
+  type MachineVersions,
   type Snapshotting,
   type StateMachine,
   type StateRestoration,

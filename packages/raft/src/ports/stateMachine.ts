@@ -25,8 +25,21 @@ export interface Snapshotting {
   restore(): StateRestoration;
 }
 
+/**
+ * What entries a machine understands, as a number that rises with each release that adds kinds of them. A log is of the
+ * version that its entries have said (in words of the machine's own), and whoever knows less would misread it.
+ */
+export interface MachineVersions {
+  /** The newest that this release knows, from 1: shown to the other members. */
+  readonly known: number;
+  /** That entries may be of by now, or are about to be: who knows less is not spoken with. Rises while a node runs. */
+  readonly required: number;
+}
+
 /** A machine that is not `Snapshotting` keeps its whole log, and is given all of it again at each start. */
 export interface StateMachine<Result> extends Partial<Snapshotting> {
+  /** A machine without has version 1 for ever. */
+  readonly versions?: MachineVersions;
   /**
    * Called once for every committed entry of any kind, in order, and again after a restart: from the entry after the
    * snapshot that was restored, or from the first. Deterministic: it reads the entry and its own state, nothing else.

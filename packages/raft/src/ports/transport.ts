@@ -21,6 +21,8 @@ export interface PeerHello {
   readonly address: string;
   /** How much it is preferred as the leader; see `RaftOptions.priority`. */
   readonly priority: number;
+  /** The newest version of the machine that it knows; see `MachineVersions`. */
+  readonly machine: number;
 }
 
 /** A node to keep a link to, and where it may be found; an address is tried only as long as the right node answers. */

@@ -174,6 +174,8 @@ export class Checks {
       this.application.applies(member, entry, result, state);
       return result;
     };
-    return isSnapshotting(inner) ? { apply, ...this.snapshots.machine(inner, member, digest) } : { apply };
+    const { versions } = inner;
+    const told = { apply, ...(versions === undefined ? {} : { versions }) };
+    return isSnapshotting(inner) ? { ...told, ...this.snapshots.machine(inner, member, digest) } : told;
   }
 }

@@ -2,10 +2,11 @@
  * What members show each other when a link is made, as the fields of a hello:
  *
  *     role=peer  protocol=1-1  cluster=9f86…  node=a  incarnation=d081884c7d659a2f  start=60b725f10c9c85c7
- *     boot=4  sequence=1207  address=ws://10.0.0.1:7101  priority=10  to=b
+ *     boot=4  sequence=1207  address=ws://10.0.0.1:7101  priority=10  machine=2  to=b
  *
  * `cluster` is missing while the node is unborn; `to` is only in the dialler's: whom it means to reach. A release that
- * knows no priorities shows none: it has the lowest, 1.
+ * knows no priorities shows none: it has the lowest, 1. `machine` is the newest version of the state machine that it
+ * knows; a release that shows none knows version 1.
  */
 import {
   type Hello,
@@ -35,6 +36,7 @@ export function writePeerHello(peer: PeerHello, versions: VersionRange, to?: Nod
     sequence: String(peer.sequence),
     address: peer.address,
     priority: String(peer.priority),
+    machine: String(peer.machine),
     ...(to === undefined ? {} : { to }),
   };
 }
@@ -56,6 +58,8 @@ export function readPeerHello(hello: Hello): PeerHello | string {
   if (priority === undefined || priority < 1 || priority > maxPriority) {
     return fault("priority", hello.priority);
   }
+  const machine = readCount(hello.machine ?? "1");
+  if (machine === undefined || machine < 1) return fault("machine", hello.machine);
   return {
     member: memberId(node, incarnation),
     clusterId: cluster,
@@ -64,6 +68,7 @@ export function readPeerHello(hello: Hello): PeerHello | string {
     sequence,
     address,
     priority,
+    machine,
   };
 }
 

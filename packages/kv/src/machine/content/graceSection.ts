@@ -3,6 +3,7 @@
  * is not over, so that a release which knows nothing of it refuses such a snapshot, and takes every other one.
  */
 import { maxSessionTtlMs } from "@quorate/client/protocol";
+import { beginGrace } from "../grace.ts";
 import type { StateSection } from "./sections.ts";
 
 export const graceSection: StateSection = {
@@ -16,9 +17,9 @@ export const graceSection: StateSection = {
   restore(state) {
     return {
       item: (input) => {
-        state.graceMs = input.varint("grace period");
-        if (state.graceMs < 1 || state.graceMs > maxSessionTtlMs)
-          input.fail("its grace period is out of bounds");
+        const graceMs = input.varint("grace period");
+        if (graceMs < 1 || graceMs > maxSessionTtlMs) input.fail("its grace period is out of bounds");
+        beginGrace(state, graceMs);
       },
       end: () => {},
     };

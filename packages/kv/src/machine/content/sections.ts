@@ -16,6 +16,7 @@ import { pairsSection } from "./pairsSection.ts";
 import { pastGrantsSection } from "./pastGrantsSection.ts";
 import { revisionSection } from "./revisionSection.ts";
 import { answersSection, sessionsSection } from "./sessionsSection.ts";
+import { versionSection } from "./versionSection.ts";
 
 export interface StateSection {
   /** 1 to 255, its own. */
@@ -39,6 +40,7 @@ export interface SectionRestoration {
 }
 
 export const sections: readonly StateSection[] = [
+  versionSection,
   revisionSection,
   pairsSection,
   sessionsSection,
