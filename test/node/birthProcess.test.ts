@@ -108,7 +108,7 @@ describe("the birth of a cluster", () => {
     nursery.link(wiped, c);
     nursery.link(b, wiped);
     await nursery.deliver();
-    wiped.process.repeat();
+    await nursery.repeat();
     await nursery.deliver();
     expect(clusterIdOf(wiped)).toBeUndefined();
   });
@@ -129,14 +129,14 @@ describe("the birth of a cluster", () => {
 
   it("is told until it is acknowledged, and not a moment longer", async () => {
     const nursery = new Nursery();
-    const nodes = ["a", "b", "c"].map((name) => nursery.add(name, ["a", "b", "c"]));
+    for (const name of ["a", "b", "c"]) nursery.add(name, ["a", "b", "c"]);
     nursery.linkAll();
     await nursery.deliver();
     for (let round = 0; round < 2; round++) {
-      for (const node of nodes) node.process.repeat();
+      await nursery.repeat();
       await nursery.deliver();
     }
-    expect(nodes.map((node) => node.process.busy)).toEqual([false, false, false]);
+    expect(nursery.clock.timers).toBe(0);
   });
 
   it("refuses a question that comes while the birth, or another promise, is being written, and lives on", async () => {
@@ -204,7 +204,7 @@ describe("the birth of a cluster", () => {
         for (let round = 0; round < 6; round++) {
           nursery.linkAll();
           await nursery.deliver(keep);
-          for (const node of nodes) node.process.repeat();
+          await nursery.repeat();
           await nursery.deliver(keep);
         }
         nursery.linkAll();
@@ -269,6 +269,7 @@ describe("the birth of a cluster", () => {
     nursery.link(founder, joining);
     await nursery.deliver();
     closing.process.stop();
+    await nursery.repeat();
     expect(nursery.clock.timers).toBe(0);
   });
 });

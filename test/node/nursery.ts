@@ -127,6 +127,11 @@ export class Nursery {
     for (const a of this.nodes.values()) for (const b of this.nodes.values()) if (a !== b) this.link(a, b);
   }
 
+  /** Until everybody says again what was not answered. */
+  async repeat(): Promise<void> {
+    await this.clock.pass(200);
+  }
+
   async deliver(keep: (parcel: Parcel) => boolean = () => true): Promise<void> {
     for (let parcel = this.queue.shift(); parcel !== undefined; parcel = this.queue.shift()) {
       if (keep(parcel)) this.nodes.get(parcel.to)?.process.received(parcel.from, parcel.message);

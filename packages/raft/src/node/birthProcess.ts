@@ -40,6 +40,7 @@ export interface BirthPorts {
   failed(error: unknown): void;
 }
 
+const repeatMs = 200;
 /** So many election timeouts a node that was added waits to be told of its birth: a leader may be elected meanwhile. */
 const toldWithinTimeouts = 10;
 
@@ -50,14 +51,11 @@ export class BirthProcess {
   readonly #promised = new Map<NodeId, MemberId>();
   #bearing = false;
   #cancelWait: Cancel | undefined;
+  #cancelRepeat: Cancel | undefined;
+  #isStopped = false;
 
   constructor(ports: BirthPorts) {
     this.#ports = ports;
-  }
-
-  /** Whether `repeat` has anything to say. */
-  get busy(): boolean {
-    return this.#unborn.size > 0;
   }
 
   start(): void {
@@ -66,7 +64,9 @@ export class BirthProcess {
   }
 
   stop(): void {
+    this.#isStopped = true;
     this.#cancelWait?.();
+    this.#cancelRepeat?.();
   }
 
   linked(peer: MemberId, clusterId: string | undefined): void {
@@ -74,6 +74,7 @@ export class BirthProcess {
     else {
       this.#unborn.set(nodeIdOf(peer), peer);
       this.#speakTo(peer);
+      this.#arrangeRepeat();
     }
   }
 
@@ -88,8 +89,17 @@ export class BirthProcess {
     if (this.#unborn.get(nodeIdOf(peer)) === peer) this.#unborn.delete(nodeIdOf(peer));
   }
 
-  /** Called on a timer while `busy`: what was lost is said again. */
-  repeat(): void {
+  /** What was lost is said again, until all that it is for have been heard as members. */
+  #arrangeRepeat(): void {
+    if (this.#cancelRepeat !== undefined || this.#isStopped || this.#unborn.size === 0) return;
+    this.#cancelRepeat = this.#ports.clock.after(repeatMs, () => {
+      this.#cancelRepeat = undefined;
+      this.#speakToAll();
+      this.#arrangeRepeat();
+    });
+  }
+
+  #speakToAll(): void {
     for (const peer of this.#unborn.values()) this.#speakTo(peer);
   }
 
@@ -218,12 +228,12 @@ export class BirthProcess {
   #bear(birth: Birth): void {
     const { log, born, failed } = this.#ports;
     this.#bearing = true;
-    this.stop();
+    this.#cancelWait?.();
     log
       .bear(birth)
       .then(() => {
         born(birth);
-        this.repeat();
+        this.#speakToAll();
       })
       .catch(failed);
   }

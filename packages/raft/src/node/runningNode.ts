@@ -18,7 +18,6 @@ import { type Outcome, QuorateError } from "../errors.ts";
 import { isBirthMessage, type PeerAddress } from "../ports/birthMessages.ts";
 import {
   type Birth,
-  type Cancel,
   type CloseCause,
   type PeerHello,
   type PeerMessage,
@@ -64,7 +63,6 @@ export interface RunningOptions<Result>
   readonly observer: CoreObserver;
 }
 
-const birthRepeatMs = 200;
 /** Of a moment: nothing that anybody should look at. */
 const passingRefusals: ReadonlySet<string> = new Set(["STARTING", "CLOSING"]);
 
@@ -81,7 +79,6 @@ export class RunningNode<Result> implements RaftNode<Result> {
   readonly #handover: Handover;
   #driver: CoreDriver<Result> | undefined;
   readonly #complaints: Complaints;
-  #cancelRepeat: Cancel | undefined;
   #ending: Promise<void> | undefined;
   #settleClosed!: { resolve(): void; reject(error: QuorateError): void };
 
@@ -247,7 +244,6 @@ export class RunningNode<Result> implements RaftNode<Result> {
     this.#peers.linked(peer);
     this.#birth.linked(peer.member, peer.clusterId);
     this.#handover.peerLinked();
-    this.#arrangeRepeat();
     this.#emit({ kind: "peerLinked", peer: nodeIdOf(peer.member) });
   }
 
@@ -355,15 +351,6 @@ export class RunningNode<Result> implements RaftNode<Result> {
     this.#emit({ kind: "membershipChanged", ...inForce });
   }
 
-  #arrangeRepeat(): void {
-    if (this.#cancelRepeat !== undefined || this.#ending !== undefined || !this.#birth.busy) return;
-    this.#cancelRepeat = this.#options.clock.after(birthRepeatMs, () => {
-      this.#cancelRepeat = undefined;
-      this.#birth.repeat();
-      this.#arrangeRepeat();
-    });
-  }
-
   #emit(event: NodeEvent): void {
     for (const listener of this.#listeners) listener(event);
   }
@@ -388,7 +375,6 @@ export class RunningNode<Result> implements RaftNode<Result> {
     this.#driver?.stop();
     this.#handover.stop();
     this.#birth.stop();
-    this.#cancelRepeat?.();
     const why = reason === undefined ? "This node was closed." : `This node stopped: ${reason.message}`;
     const closed = (outcome: Outcome): QuorateError =>
       new QuorateError("CLOSED", why, { retryable: true, outcome, cause: reason });
