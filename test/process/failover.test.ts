@@ -3,9 +3,9 @@
  * acknowledged is lost, no write fails, and writes go on within the time that the project promises.
  *
  * A gap is measured at the clients, between two acknowledged writes, so that it includes their search for the new
- * leader. The figures are printed, and are to come down to 60 ms for a killed leader and 20 ms for one that is asked to
- * stop; the bounds are what holds by now, with room for a slower disk. Where the machine has more to do than it can,
- * they are stretched by that.
+ * leader, and the pace of the load. The figures are printed: with a disk that syncs in 0.1 ms, and two cores for three
+ * nodes and the clients, about 20 ms for a killed leader and 15 ms for one that is asked to stop. The bounds leave room
+ * for slower disks and processors; where a machine has more to do than it can, they are stretched.
  */
 import { describe, expect, it } from "vitest";
 import { busyness } from "./rig/busyness.ts";
@@ -90,7 +90,7 @@ function expectWithin(
 
 describe("a leader that is killed", () => {
   it("20 times, of 3 nodes, is replaced in tens of milliseconds", async () => {
-    expectWithin("3 nodes, killed", await gapsUnder(killed, 3, 20), { medianMs: 100, maxMs: 400 });
+    expectWithin("3 nodes, killed", await gapsUnder(killed, 3, 20), { medianMs: 80, maxMs: 300 });
   });
 
   it("of 5 nodes costs no acknowledged write, and a short gap", async () => {
@@ -107,7 +107,7 @@ describe("a leader that stands still", () => {
 describe("a leader that is asked to stop", () => {
   it("hands over first: no write fails, and a gap is hardly to be seen", async () => {
     // Two syncs, of the votes and of the new leader's first entries, lie between its last write and the next one.
-    expectWithin("3 nodes, asked to stop", await gapsUnder(asked, 3, 10), { medianMs: 100, maxMs: 300 });
+    expectWithin("3 nodes, asked to stop", await gapsUnder(asked, 3, 10), { medianMs: 60, maxMs: 200 });
   });
 });
 
