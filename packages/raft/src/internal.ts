@@ -11,4 +11,3 @@ export { restoreMachine } from "./node/restoreMachine.ts";
 export { type IntakePorts, SnapshotIntake } from "./node/snapshotIntake.ts";
 export { SnapshotTaker, type TakerPorts } from "./node/snapshotTaker.ts";
 export { Waiters } from "./node/waiters.ts";
-export { WorkPace } from "./node/workPace.ts";
