@@ -155,3 +155,48 @@ describe("every call of a cluster object", () => {
     );
   });
 });
+
+describe("what is asked for by name", () => {
+  it.each<[string, (cluster: Cluster) => unknown, string]>([
+    [
+      "a limit",
+      ({ kv }) => kv.limit({ quotaByte: 5 } as never),
+      "quotaByte is no option of the limits of kv.limit(): it takes quotaBytes.",
+    ],
+    [
+      "a condition of an operation",
+      ({ kv }) =>
+        kv
+          .txn()
+          .then({ put: "k", value: 1, ifRevision: 7 } as never)
+          .commit(),
+      "ifRevision is no option of a put of a transaction: what has to hold stands in if().",
+    ],
+    [
+      "a part of an operation",
+      ({ kv }) =>
+        kv
+          .txn()
+          .then({ list: { prefix: "k" }, limits: 7 } as never)
+          .commit(),
+      "limits is no option of a list of a transaction: it takes limit.",
+    ],
+    [
+      "a part of a compare",
+      ({ kv }) =>
+        kv
+          .txn()
+          .if({ key: "k", version: 0, modRevison: 7 } as never)
+          .commit(),
+      "modRevison is no option of a compare: it takes modRevision.",
+    ],
+    [
+      "a bound of keys",
+      ({ kv }) => kv.list({ prefix: "k", until: "l" } as never),
+      "until is no option of a set of keys: it takes prefix, from, to.",
+    ],
+  ])("and is not there is refused: %s", async (_what, call, sentence) => {
+    await using cluster = opened();
+    expect(await refusalOf(() => call(cluster))).toBe(`INVALID_OPTIONS: ${sentence}`);
+  });
+});

@@ -4,7 +4,7 @@
  * A cursor is opaque to its user: a version, the order, and the last key of the page before, in base64url. It holds no
  * state of any node, so any node serves the next page.
  */
-import { QuorateError } from "@quorate/raft";
+import { QuorateError, refuseUnknownOptions } from "@quorate/raft";
 import type { Key, KeySet } from "./cluster.ts";
 import {
   type ByteString,
@@ -23,15 +23,15 @@ export type Order = "ascending" | "descending";
 const ascendingMark = "\x01a";
 const descendingMark = "\x01d";
 
+const keySetNames = { prefix: true, from: true, to: true };
+
 export function rangeOf(keys: KeySet): KeyRange {
   if (typeof keys === "string") return singleKeyRange(keyBytes(keys, "key"));
   if (typeof keys !== "object" || keys === null) throw noSet();
-  if ("prefix" in keys) {
-    if ("from" in keys || "to" in keys) throw noSet();
-    return prefixRange(keyBytes(keys.prefix, "prefix", 0));
-  }
-  if (!("from" in keys) || !("to" in keys)) throw noSet();
-  return between(keys.from, keys.to);
+  const isWhole = "prefix" in keys ? !("from" in keys || "to" in keys) : "from" in keys && "to" in keys;
+  if (!isWhole) throw noSet();
+  refuseUnknownOptions(keys, { call: "a set of keys", names: keySetNames });
+  return "prefix" in keys ? prefixRange(keyBytes(keys.prefix, "prefix", 0)) : between(keys.from, keys.to);
 }
 
 export function cursorAfter(lastKey: ByteString, order: Order): string {

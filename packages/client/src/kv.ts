@@ -2,7 +2,7 @@
  * The store as its users call it. Arguments are checked before anything is sent; what is sent, resent and reported is
  * decided in caller.ts and session.ts.
  */
-import { QuorateError } from "@quorate/raft";
+import { QuorateError, refuseUnknownOptions } from "@quorate/raft";
 import { type Answer, type Caller, type CallPolicy, senseless } from "./caller.ts";
 import type {
   Key,
@@ -35,6 +35,7 @@ import {
   maxRequestTimeoutMs,
   type RequestBody,
   type StoreLimits,
+  storeLimitBounds,
   storeLimitProblem,
   type Transaction,
 } from "./protocol/index.ts";
@@ -110,6 +111,7 @@ async function limitStore(
   limits: Partial<StoreLimits>,
   options: RequestOptions,
 ): Promise<StoreLimits> {
+  refuseUnknownOptions(limits, { call: "the limits of kv.limit()", names: storeLimitBounds });
   const problem = storeLimitProblem(limits);
   if (problem !== undefined) {
     throw new QuorateError("INVALID_ARGUMENT", `The store cannot be limited so: ${problem}.`);

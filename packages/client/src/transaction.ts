@@ -4,7 +4,7 @@
  *
  *     await kv.txn().if({ key: "a", version: 0 }).then({ put: "a", value: 1 }).else({ get: "a" }).commit();
  */
-import { QuorateError } from "@quorate/raft";
+import { type OptionNames, QuorateError, refuseUnknownOptions } from "@quorate/raft";
 import type { Key, KeySet, KeyValue, RequestOptions, Value } from "./cluster.ts";
 import { rangeOf } from "./keySets.ts";
 import { taken } from "./optionNames.ts";
@@ -184,7 +184,25 @@ const maxOriginBytes = 24;
 const targets = ["version", "createRevision", "modRevision", "session", "value"] as const;
 const operators: readonly CompareOperator[] = ["=", "!=", "<", ">"];
 
+const opNames = {
+  put: { put: true, value: true, attached: true },
+  delete: { delete: true },
+  get: { get: true },
+  list: { list: true, limit: true, order: true, keysOnly: true },
+} as const;
+const holdsNames: OptionNames<TxnHolds> = { holds: true };
+const compareNames = { key: true, is: true, ...Object.fromEntries(targets.map((target) => [target, true])) };
+
+/** Of a write alone these would be its condition. */
+function placeOf(name: string): string | undefined {
+  return name === "ifRevision" || name === "ifAbsent" || name === "fence"
+    ? "what has to hold stands in if()"
+    : undefined;
+}
+
 function encodeCompare(compare: TxnCompare): Compare {
+  const names = "holds" in compare ? holdsNames : compareNames;
+  refuseUnknownOptions(compare, { call: "a compare", names });
   if ("holds" in compare) {
     const { name, term } = compare.holds;
     return { kind: "holds", lease: { name: keyBytes(name, "name of a lease"), term } };
@@ -212,6 +230,8 @@ function encodeOp(op: TxnOp): TransactionOp {
       "An operation of a transaction is { put, value }, { delete }, { get } or { list }; one of them.",
     );
   }
+  const [name = "get"] = names;
+  refuseUnknownOptions(op, { call: `a ${name} of a transaction`, names: opNames[name], placeOf });
   if ("put" in op) {
     const { bytes, format } = encodeValue(op.value);
     const attached = op.attached === true ? ({ attached: true } as const) : {};
