@@ -118,3 +118,23 @@ describe("a node that is removed again before it was told that it had come in", 
     expect(history.violations).toEqual([]);
   });
 });
+
+describe("a node that was wiped and started as it was, in a cluster that does not know it any more", () => {
+  it("comes in when it is told to", async () => {
+    const simulation = openSimulation({ seed: 8, nodes: 3, layer: "raft", profile: calmProfile });
+    const { cluster, history } = simulation;
+    cluster.startAll();
+    const leader = await runUntilLeader(simulation);
+    const wiped = cluster.hosts.find((host) => host !== leader)!;
+    cluster.wipe(wiped);
+    const voters = (): readonly MemberId[] =>
+      (history.configuration?.configuration.voters ?? []).map(({ id }) => id);
+    const before = voters().find((id) => nodeIdOf(id) === wiped.name)!;
+    cluster.changeMembers(leader, [{ kind: "remove", id: before }]);
+    expect(await runFor(simulation, 5_000, () => voters().length === 2)).toBe(true);
+    cluster.start(wiped);
+    await runFor(simulation, 2_000);
+    cluster.join(wiped, { votes: true, replaces: undefined });
+    expect(await runFor(simulation, 10_000, () => voters().length === 3)).toBe(true);
+  });
+});

@@ -207,7 +207,10 @@ export class SimulatedCluster implements FaultyCluster {
     host.joins = joins;
   }
 
+  /** One that runs and belongs to nobody is started anew for it: how to come in is told at a start. */
   join(host: SimulatedHost, plan: JoinPlan): void {
+    if (host.isUp && host.member?.isBorn === true) return;
+    if (host.isUp && !host.isJoining) this.crash(host, false);
     host.joins = plan;
     host.isSpare = false;
     this.start(host);
