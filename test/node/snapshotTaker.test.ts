@@ -154,7 +154,7 @@ describe("a snapshot is taken", () => {
     expect(Math.max(...perTurn)).toBe(1);
   });
 
-  it("in a third of the node's time, however long its pieces take", async () => {
+  it("in half of the node's time, however long its pieces take", async () => {
     scene.msPerPiece = 3;
     scene.apply(3, 10);
     for (let piece = 1; piece <= pieces.length; piece += 1) {
@@ -163,7 +163,7 @@ describe("a snapshot is taken", () => {
       expect(scene.taken).toEqual([]);
       const rest = scene.timers.at(-1);
       expect(scene.timers).toHaveLength(piece);
-      expect(rest?.delayMs).toBe(6);
+      expect(rest?.delayMs).toBe(3);
       rest?.run();
     }
     await untilQuiet();
@@ -174,7 +174,7 @@ describe("a snapshot is taken", () => {
     scene.msPerPiece = 10_000;
     scene.apply(3, 10);
     await untilQuiet();
-    expect(scene.timers.map(({ delayMs }) => delayMs)).toEqual([50]);
+    expect(scene.timers.map(({ delayMs }) => delayMs)).toEqual([10]);
   });
 
   it("one at a time", async () => {

@@ -54,7 +54,7 @@ export const disk: readonly Mutant[] = [
     source: "NATS#7567; LevelDB's put without sync (robustmq#2039)",
     file: `${log}/witness.ts`,
     find: "await batches.write(all());",
-    replace: "batches.write(all()).catch(() => {});",
+    replace: "batches.write([...all()]).catch(() => {});",
     killedBy: writeOrder,
     search: { ...raft, as: lost },
   },

@@ -1,6 +1,6 @@
 /**
  * Takes snapshots of the machine in the background: when the log has grown enough, one at a time, piece by piece, with
- * a turn of the node between any two pieces, and a third of its time at most.
+ * a turn of the node between any two pieces, and half of its time at most.
  *
  * The view is of one moment, and stays as it is while the machine goes on. A snapshot that cannot be written harms
  * nothing but the disk's space: it is tried again later.

@@ -1,16 +1,16 @@
 /**
- * Keeps work in the background to a part of the node's time: after each few milliseconds of it the node has twice as
- * long for everything else. Work is what the clock says between `begin` and `end`, so that a machine that is slow, or
+ * Keeps work in the background to half of the node's time: after each few milliseconds of it the node has as long for
+ * everything else. Work is what the clock says between `begin` and `end`, so that a machine that is slow, or
  * has other things to do, is given more time too.
  */
 import type { Clock } from "../ports/index.ts";
 
-/** Rested for so many times as long as it was worked. */
-const restPerWork = 2;
+/** Rested for so many times as long as it was worked: the longer a snapshot takes, the more of what it is of is kept. */
+const restPerWork = 1;
 /** Work that is done before it is rested; until then there is a turn of the node between any two pieces. */
 const workMsAtOnce = 2;
 /** A node that stood still in the middle of a piece has not worked for as long. */
-const longestRestMs = 50;
+const longestRestMs = 10;
 
 export class WorkPace {
   readonly #clock: Clock;
