@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../ports/index.ts";
 
-/** Rested for so many times as long as it was worked: the longer a snapshot takes, the more of what it is of is kept. */
+/** Rested for so many times as long as was worked: a snapshot that takes longer keeps more of the state before. */
 const restPerWork = 1;
 /** Work that is done before it is rested; until then there is a turn of the node between any two pieces. */
 const workMsAtOnce = 2;
