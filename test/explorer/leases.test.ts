@@ -52,7 +52,7 @@ const leftOut: readonly { rule: BrokenRule; within: number; finds: RegExp }[] = 
   { rule: "confirmed while it expires", within: 0, finds: early },
   { rule: "renewed outside the log", within: 0, finds: early },
   { rule: "answered when appended", within: 0, finds: early },
-  { rule: "awaited and ended", within: 0, finds: early },
+  { rule: "awaited, ended and forgotten", within: 0, finds: early },
   { rule: "no quorum asked", within: 0, finds: /^a session that has ended is not renewed/ },
   { rule: "counted from the election", within: 0, finds: early },
   { rule: "believed before it is claimed", within: 3, finds: both },

@@ -26,7 +26,7 @@ export function applyNext(model: Model, world: World, entry: Pending): World {
   }
   if (entry.term !== world.leader.term) return next;
   if (command.kind === "renewSessions") next = logged(model, next, command.sessions);
-  return { ...next, leader: lookAtLease(model, afterOwn(model, next.leader, command), store, next.now) };
+  return { ...next, leader: lookAtLease(model, afterOwn(model, next, command), store, next.now) };
 }
 
 /** Only a rule that is broken on purpose looks at it. */
@@ -34,7 +34,8 @@ function beforeOf(model: Model, { store, storeBefore }: World): number {
   return model.breaks("counted from the election") ? store : storeBefore;
 }
 
-function afterOwn(model: Model, leader: Leader, command: { readonly kind: string }): Leader {
+function afterOwn(model: Model, world: World, command: { readonly kind: string }): Leader {
+  const { leader, now, store } = world;
   if (command.kind !== "expireSessions" && command.kind !== "markSilence") return leader;
   const { sessions } = command as unknown as { sessions: readonly { session: number }[] };
   const client = model.stores.sessions.indexOf(sessions[0]!.session);
@@ -43,7 +44,9 @@ function afterOwn(model: Model, leader: Leader, command: { readonly kind: string
     return withAccount(leader, client, { marking: -1, marked: leader.accounts[client]!.marking });
   }
   const office = officeOf(model, withAccount(leader, client, { expiring: false }));
-  office.forget(sessions[0]!.session);
+  const isGone = model.stores.session(store, client) === undefined;
+  if (isGone || model.breaks("awaited, ended and forgotten")) office.forget(sessions[0]!.session);
+  else office.hear(sessions[0]!.session, now * model.tickMs);
   return withOffice(model, leader, office);
 }
 

@@ -116,7 +116,8 @@ function addSweeps(model: Model, world: World, add: Add): void {
   for (const [client, { expiryMs, markMs, isAwaited }] of duesOf(model, leader).entries()) {
     const found = model.stores.session(store, client);
     const { expiring } = leader.accounts[client]!;
-    if (found === undefined || expiring || (isAwaited && !model.breaks("awaited and ended"))) continue;
+    if (found === undefined || expiring || (isAwaited && !model.breaks("awaited, ended and forgotten")))
+      continue;
     const kind = expiryMs <= nowMs ? "expireSessions" : "markSilence";
     if (kind === "markSilence" && markMs > nowMs) continue;
     const { renewals } = found;

@@ -14,8 +14,8 @@ export type BrokenRule =
   | "renewed outside the log"
   /** A logged renewal is answered before it is applied. */
   | "answered when appended"
-  /** Sessions are ended though a keep-alive of them has arrived. */
-  | "awaited and ended"
+  /** The end of sessions is proposed though a keep-alive of them has arrived, and those that live on are forgotten. */
+  | "awaited, ended and forgotten"
   /** A keep-alive is answered without asking a quorum. */
   | "no quorum asked"
   /** A new leader counts from its election, by what it has applied then. */

@@ -33,7 +33,8 @@ export const mirrored: readonly string[] = [
   "const lateness = office.latenessOf(session, state, nowMs);",
   "return state?.renewals === renewals && office.latenessOf(session, state, nowMs) === lateness;",
   "for (const { session } of sessions) office.expiring.add(session);",
-  'office.expiring.delete(session);\n      if (outcome === "applied") office.forget(session);',
+  'office.expiring.delete(session);\n      if (outcome !== "applied") continue;',
+  "if (this.#session(session) === undefined) office.forget(session);\n      else office.hear(session, this.#ports.clock.bootMs());",
   "for (const { session } of sessions) office.marking.add(session);",
   'office.marking.delete(session);\n      if (outcome === "applied") office.markedMs.set(session, nowMs);',
 ];
