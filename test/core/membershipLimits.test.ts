@@ -173,4 +173,17 @@ describe("taking voters away while others are gone", () => {
     expect(request(cluster, [remove("c")])).toMatchObject({ kind: "refused", reason: "quorumSilent" });
     expect(request(cluster, [remove("d")])).toMatchObject({ kind: "appended" });
   });
+
+  it("is refused by a leader whose process stood still too, until those that are there have answered again", () => {
+    const cluster = ledCluster("a", "b", "c", "d", "e");
+    crash(cluster, "b");
+    crash(cluster, "c");
+    advance(cluster, 600);
+    cluster.nowMs += 1_000;
+    expect(request(cluster, [remove("a")])).toMatchObject({ kind: "refused", reason: "quorumSilent" });
+    expect(request(cluster, [remove("b")])).toMatchObject({ kind: "refused", reason: "quorumSilent" });
+    advance(cluster, 100);
+    expect(leaderOf(cluster)).toBe("a");
+    expect(request(cluster, [remove("b")])).toMatchObject({ kind: "appended" });
+  });
 });

@@ -99,6 +99,7 @@ export function normalise(core: RaftState): void {
   leading.quorumCheckMs = startMs + electionMs;
   for (const peer of leading.peers.values()) {
     peer.heardMs = startMs;
+    if (peer.answeredMs > Number.NEGATIVE_INFINITY) peer.answeredMs = startMs;
     peer.loadSentMs = startMs;
     peer.inflight = peer.inflight.map((append) => ({
       ...append,

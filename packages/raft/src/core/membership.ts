@@ -53,14 +53,13 @@ function admitChange(
 }
 
 /**
- * It answered lately, and this leader itself: a new one takes everybody for heard. Whoever takes living voters away
- * while others are gone would leave a cluster that can commit nothing, not even the next change.
+ * It answered lately, or is this leader itself. Whoever takes living voters away while others are gone would leave a
+ * cluster that can commit nothing, not even the next change: so nobody is only taken for heard, as after a pause.
  */
 function isHeard({ nowMs, options }: RaftState, { peers }: LeadingState, id: MemberId): boolean {
   if (id === options.self) return true;
   const peer = peers.get(id);
-  if (peer === undefined || nowMs - peer.heardMs >= options.electionTimeoutMaxMs) return false;
-  return peer.match > 0 || peer.mode !== "probe";
+  return peer !== undefined && nowMs - peer.answeredMs < options.electionTimeoutMaxMs;
 }
 
 /** In force from now on: all that it names are sent the log, and the quorum is another one. */

@@ -60,8 +60,10 @@ export interface Progress {
   /** A promotion goes by rounds: this one ends when the follower has what the log held when it began. */
   roundEnd: Index;
   roundStartMs: number;
-  /** When an answer in our own term last came. */
+  /** When an answer in our own term last came, or is taken to have come: a new leader, and one after a pause, waits. */
   heardMs: number;
+  /** When one really came; -Infinity: none did yet. */
+  answeredMs: number;
   /** The newest read token answered. */
   token: number;
 }
@@ -84,8 +86,15 @@ export function createProgress(id: MemberId, session: number, next: Index, nowMs
     roundEnd: asIndex(next),
     roundStartMs: nowMs,
     heardMs: nowMs,
+    answeredMs: Number.NEGATIVE_INFINITY,
     token: 0,
   };
+}
+
+/** An answer in our own term came. */
+export function noteAnswer(peer: Progress, nowMs: number): void {
+  peer.heardMs = nowMs;
+  peer.answeredMs = nowMs;
 }
 
 /** Starts anew: answers to what was sent before are dropped, and nothing is known to be equal. */

@@ -21,6 +21,7 @@ import {
   enterProbe,
   hasRoom,
   isOverdue,
+  noteAnswer,
   type Progress,
   raiseMatch,
   recordSent,
@@ -74,7 +75,7 @@ export function onAppendResponse(
 ): void {
   const peer = leading.peers.get(from);
   if (peer === undefined) return;
-  peer.heardMs = state.nowMs;
+  noteAnswer(peer, state.nowMs);
   if (response.session !== peer.session) return;
   const { result } = response;
   if (result.kind === "rejected") onRejected(state, leading, peer, result);
@@ -118,7 +119,7 @@ export function onHeartbeatResponse(
 ): void {
   const peer = leading.peers.get(from);
   if (peer === undefined) return;
-  peer.heardMs = state.nowMs;
+  noteAnswer(peer, state.nowMs);
   if (response.token > peer.token && response.token <= leading.token) {
     peer.token = response.token;
     confirmReads(state, leading);

@@ -14,7 +14,7 @@ import { invariant } from "./invariant.ts";
 import { termAt } from "./log.ts";
 import type { SnapshotResponse } from "./messages.ts";
 import { post } from "./outbox.ts";
-import { enterProbe, type Progress, type SnapshotTransfer } from "./progress.ts";
+import { enterProbe, noteAnswer, type Progress, type SnapshotTransfer } from "./progress.ts";
 import type { LeadingState, RaftState } from "./state.ts";
 import { asIndex, type MemberId } from "./types.ts";
 
@@ -122,7 +122,7 @@ export function onSnapshotResponse(
 ): void {
   const peer = leading.peers.get(from);
   if (peer === undefined) return;
-  peer.heardMs = state.nowMs;
+  noteAnswer(peer, state.nowMs);
   const { transfer } = peer;
   if (transfer === undefined || response.session !== peer.session) return;
   const { header } = transfer;
