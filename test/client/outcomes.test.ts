@@ -77,6 +77,31 @@ describe("a write that certainly did nothing", () => {
     expect(error.message).toContain("ws://10.0.0.3:7101: it knows no leader in term 2");
   });
 
+  it("is told why it was refused for as long as it was tried, and by whose bound", async () => {
+    nodes = await FakeCluster.start(1);
+    await using cluster = nodes.connect();
+    await cluster.kv.put("n", 0);
+    nodes.onMembers = () => failed("CHANGE_REFUSED", { retryable: true });
+    const error = await errorFrom(passing(nodes.clock, 6_000, cluster.members.remove("a")));
+    expect(error).toMatchObject({ code: "CHANGE_REFUSED", outcome: "none", retryable: true });
+    expect(error.message).toContain("It was asked for again and again for 5000 ms");
+  });
+
+  it("is told also where the last of its tries was not answered", async () => {
+    nodes = await FakeCluster.start(1);
+    await using cluster = nodes.connect();
+    await cluster.kv.put("n", 0);
+    let tries = 0;
+    nodes.node("a").behave = (request, honest) => {
+      if (request.body.kind !== "changeMembers") return honest();
+      tries += 1;
+      return tries < 3 ? failed("CHANGE_REFUSED", { retryable: true }) : "silence";
+    };
+    const error = await errorFrom(passing(nodes.clock, 6_000, cluster.members.remove("a")));
+    expect(error).toMatchObject({ code: "TIMED_OUT", outcome: "unknown" });
+    expect(error.message).toMatch(/list the members to see.*Refused at last: /);
+  });
+
   it("has the outcome none when nobody listens", async () => {
     nodes = new FakeCluster(2);
     await using cluster = nodes.connect();

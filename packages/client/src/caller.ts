@@ -74,13 +74,15 @@ export class Caller {
   ): Promise<Answered> {
     const { target } = policy;
     let unanswered = false;
+    /** The last word of a node that is the right one to ask. */
+    let refusal: Failure | undefined;
     for (let tries = 0; ; tries += 1) {
       if (tries > 1) {
         const { clock, random } = this.#router;
         await pause(clock, backoffMs(random, pauses, tries - 2), patience);
       }
       const connection = await this.#pick(target, patience, unanswered && policy.hasEffect);
-      if (connection === undefined) throw this.ended(patience, unanswered && policy.hasEffect, policy.advice);
+      if (connection === undefined) throw this.#endedWith(refusal, patience, policy, unanswered);
       if (tries > 0 && counter !== undefined) counter.retries += 1;
       const sentMs = this.#router.recentBoot.readMs();
       const attempt = await connection.request(body, patience);
@@ -90,6 +92,9 @@ export class Caller {
       const failure = this.#learn(attempt, target, connection);
       if (failure.code === "NOT_LEADER" && counter !== undefined) counter.redirects += 1;
       unanswered ||= failure.outcome === "unknown";
+      if (passing.has(failure.code)) refusal = failure;
+      // What the end of the patience has cut off says nothing.
+      else if (patience.ended === undefined) refusal = undefined;
       const outcome = unanswered && policy.hasEffect ? "unknown" : "none";
       // A patience that has ended speaks for itself, with the right code.
       if (patience.ended !== undefined) continue;
@@ -126,6 +131,22 @@ export class Caller {
       outcome: attempt.kind === "unsent" ? "none" : "unknown",
       leaderEndpoint: "",
     };
+  }
+
+  /** In time it may have been refused for a reason that people have to know: that is the answer, then. */
+  #endedWith(
+    refusal: Failure | undefined,
+    patience: Patience,
+    { hasEffect, advice }: CallPolicy,
+    unanswered: boolean,
+  ): QuorateError {
+    const isUnknown = unanswered && hasEffect;
+    const { ended } = patience;
+    if (ended?.kind !== "timedOut" || refusal === undefined) return this.ended(patience, isUnknown, advice);
+    const asked = ` It was asked for again and again for ${ended.timeoutMs} ms.`;
+    if (!isUnknown) return errorOf({ ...refusal, message: refusal.message + asked }, "none");
+    const { code, message, outcome, retryable } = this.ended(patience, true, advice);
+    return new QuorateError(code, `${message} Refused at last: ${refusal.message}`, { outcome, retryable });
   }
 
   /** Why a call ended without its answer. */
