@@ -88,12 +88,13 @@ export class PeerRegistry {
 
   /**
    * It was admitted, and by now entries are of a newer version than it knows: it is sent nothing, and what it says is
-   * not heard.
+   * not heard. So it is with one that has not greeted this node yet, of which nothing can be said: it may just be away.
    */
   isOutdated(peer: MemberId): boolean {
     const required = this.#gate.required();
     if (required === 1) return false;
-    const known = this.machineOf(peer) ?? 1;
+    const known = this.machineOf(peer);
+    if (known === undefined) return true;
     if (known >= required) return false;
     this.#gate.complain(`${outdatedSentence(nodeIdOf(peer), known, required)}.`);
     return true;
