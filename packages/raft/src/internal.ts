@@ -8,6 +8,7 @@ export { coreOptions, resolveRaftOptions } from "./node/options.ts";
 export { type MachineGate, PeerRegistry } from "./node/peerRegistry.ts";
 export { Preference } from "./node/preference.ts";
 export { restoreMachine } from "./node/restoreMachine.ts";
+export { RoleNotes } from "./node/roleNotes.ts";
 export { type IntakePorts, SnapshotIntake } from "./node/snapshotIntake.ts";
 export { SnapshotTaker, type TakerPorts } from "./node/snapshotTaker.ts";
 export { Waiters } from "./node/waiters.ts";

@@ -47,6 +47,7 @@ import type {
 } from "./raftNode.ts";
 import { whyNotReady } from "./readiness.ts";
 import { restoreMachine } from "./restoreMachine.ts";
+import { RoleNotes } from "./roleNotes.ts";
 import type { SnapshotEvent } from "./snapshotEvents.ts";
 import type { StartOptions } from "./start.ts";
 import { nodeStatus } from "./status.ts";
@@ -79,6 +80,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
   readonly #handover: Handover;
   #driver: CoreDriver<Result> | undefined;
   readonly #complaints: Complaints;
+  readonly #roles: RoleNotes;
   #ending: Promise<void> | undefined;
   #settleClosed!: { resolve(): void; reject(error: QuorateError): void };
 
@@ -91,6 +93,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
     });
     // Whoever cares awaits `closed`; for whoever does not, a stopped node is not an unhandled rejection.
     this.closed.catch(() => {});
+    this.#roles = new RoleNotes(options.logger);
     this.#complaints = new Complaints((sentence) => options.logger.warn({ member: this.member }, sentence));
     this.#peers = new PeerRegistry(options.log, options.self, options.configuredPeers, {
       required: () => options.machine.versions?.required ?? 1,
@@ -331,8 +334,9 @@ export class RunningNode<Result> implements RaftNode<Result> {
     this.#complaints.add(complaintOf(log.standing));
   }
 
-  #roleChanged({ role, term, leader }: RoleChange): void {
-    this.#options.logger.info({ role, term, leader }, "The role changed.");
+  #roleChanged(change: RoleChange): void {
+    const { role, term, leader } = change;
+    this.#roles.changed(change);
     this.#handover.roleChanged(leader);
     this.#emit({ kind: "roleChanged", role, term, leader });
   }
