@@ -26,13 +26,18 @@ export function readKept(): Kept {
   return JSON.parse(readFileSync(file, "utf8")) as Kept;
 }
 
-/** As the formatter would. */
+const lineWidth = 110;
+
+/** As the formatter would: a single seed stays on the line of its mutant, where it fits. */
 export function writeKept(kept: Kept): void {
   const lines = Object.entries(kept).map(([name, seeds]) => {
+    const key = `  ${JSON.stringify(name)}:`;
     const items = seeds.map(
-      ({ seed, invariant }) => `    { "seed": ${seed}, "invariant": ${JSON.stringify(invariant)} }`,
+      ({ seed, invariant }) => `{ "seed": ${seed}, "invariant": ${JSON.stringify(invariant)} }`,
     );
-    return `  ${JSON.stringify(name)}: [\n${items.join(",\n")}\n  ]`;
+    const short = `${key} [${items.join(", ")}]`;
+    if (items.length === 1 && short.length < lineWidth) return short;
+    return `${key} [\n${items.map((item) => `    ${item}`).join(",\n")}\n  ]`;
   });
   writeFileSync(file, `{\n${lines.join(",\n")}\n}\n`);
 }
