@@ -38,11 +38,17 @@ export interface CoreSnapshotPorts {
 
 type Performed = "chunkLoads" | "chunks" | "install" | "compactTo" | "snapshots" | "snapshotWanted";
 
+/** As of a node: one is under way, and what the network repeats comes on top. */
+const maxWaiting = 4;
+
 export class CoreSnapshotWork {
   private readonly ports: CoreSnapshotPorts;
   private takenIndex: number;
   private isTaking = false;
   private isWanted = false;
+  /** Received, and not on the disk yet. */
+  private readonly chunks: ReceivedChunk[] = [];
+  private isStoring = false;
 
   constructor(ports: CoreSnapshotPorts) {
     this.ports = ports;
@@ -71,8 +77,21 @@ export class CoreSnapshotWork {
     whenDiskDone(() => directory.compact(upTo));
   }
 
+  /** One after the other, however slow the disk is: a chunk of an older snapshot never comes over a newer one. */
   private store(chunk: ReceivedChunk): void {
-    this.ports.whenDiskDone(() => this.stored(chunk));
+    if (this.chunks.length >= maxWaiting) return;
+    this.chunks.push(chunk);
+    if (!this.isStoring) this.storeNext();
+  }
+
+  private storeNext(): void {
+    const chunk = this.chunks.shift();
+    this.isStoring = chunk !== undefined;
+    if (chunk === undefined) return;
+    this.ports.whenDiskDone(() => {
+      this.stored(chunk);
+      this.storeNext();
+    });
   }
 
   private stored(chunk: ReceivedChunk): void {
