@@ -46,6 +46,28 @@ describe("what a member sends", () => {
   });
 });
 
+describe("a rejected append", () => {
+  it("counts where it is an answer to the leader of now in the session of now, and not where it answers an old copy", () => {
+    const rejected = (session: number, leader: MemberId): number => {
+      const simulation = sim.openSimulation({ seed: 1, nodes: 3, layer: "raft" });
+      const { checks } = simulation.cluster;
+      const member = checks.history.of(one);
+      member.isBorn = true;
+      member.state = { leader, following: { session: 4 } } as unknown as RaftState;
+      const message = {
+        kind: "appendResponse",
+        session,
+        result: { kind: "rejected" },
+      } as unknown as PeerMessage;
+      checks
+        .transport({ start: () => {}, setPeers: () => {}, send: () => {}, close: async () => {} }, member)
+        .send(other, [message]);
+      return member.rejections;
+    };
+    expect([rejected(4, other), rejected(10, other), rejected(4, one)]).toEqual([1, 0, 0]);
+  });
+});
+
 describe("what a leader knows of a follower", () => {
   it("never falls within a session", async () => {
     const simulation = await calmCluster(sim, { seed: 2, nodes: 3, layer: "raft" });

@@ -57,7 +57,7 @@ export function checkSending(
     case "appendResponse":
       if (message.result.kind === "matched") {
         checkAck(history, member, message.term, message.result.matchIndex);
-      } else if (member.state?.leader === to) member.rejections += 1; // others are told that their term is over
+      } else if (isOfNow(member, to, message.session)) member.rejections += 1;
       return;
     default:
       return;
@@ -155,6 +155,11 @@ function checkGrant(history: History, member: MemberHistory, term: number, candi
     "mute members are silent",
     () => `${member.member} grants its vote in term ${term} while it is mute`,
   );
+}
+
+/** Not so what answers an old copy: of a term that is over, or of a session. */
+function isOfNow({ state }: MemberHistory, to: MemberId, session: number): boolean {
+  return state?.leader === to && state.following.session === session;
 }
 
 /** What a follower acknowledges is on its disk, and equals the log of the leader that it answers. */
