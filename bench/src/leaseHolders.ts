@@ -34,10 +34,10 @@ export type Order =
 export type Report =
   /** With the leases that were lost so far, by the reason that their holders were told. */
   | { readonly kind: "done"; readonly lost: Readonly<Record<string, number>> }
-  /** When the sessions' last confirmed renewals were sent: the first and the last of them, as the machine's uptime. */
-  | { readonly kind: "renewed"; readonly firstMs: number; readonly lastMs: number }
-  /** Since `observe`: as the machine's uptime. */
-  | { readonly kind: "ended"; readonly atMs: readonly number[] };
+  /** Until when the holder of each believes in it, by its name, as the machine's uptime. */
+  | { readonly kind: "renewed"; readonly untilMs: Readonly<Record<string, number>> }
+  /** When each was seen to be nobody's any more, since `observe`, by its name, as the machine's uptime. */
+  | { readonly kind: "ended"; readonly atMs: Readonly<Record<string, number>> };
 
 /** All that begin with one digit fit into one list. */
 function heldName(n: number): string {
@@ -47,7 +47,7 @@ function heldName(n: number): string {
 const endpoints = process.argv.slice(2);
 const clusters: Cluster[] = [];
 const leases: Lease[] = [];
-const endedMs: number[] = [];
+const endedMs: Record<string, number> = {};
 const lost: Record<string, number> = {};
 /** Time of this machine, which other processes count alike. */
 const uptimeMs = (): number => Number(process.hrtime.bigint()) / 1e6;
@@ -118,8 +118,8 @@ async function observe(order: Extract<Order, { kind: "observe" }>): Promise<void
       for (;;) {
         const next = await seen.next();
         if (next.done === true || next.value.state === "held") continue;
-        endedMs.push(uptimeMs());
-        if (endedMs.length === looked) await report({ kind: "ended", atMs: endedMs });
+        endedMs[name] = uptimeMs();
+        if (Object.keys(endedMs).length === looked) await report({ kind: "ended", atMs: endedMs });
         await seen.return?.(undefined);
         return;
       }
@@ -139,7 +139,8 @@ async function dieTogether(pauseMs: number): Promise<void> {
   const before = leases.map(renewedMs);
   while (leases.some((lease, n) => renewedMs(lease) - (before[n] as number) < pauseMs / 2)) await sleep(10);
   const after = leases.map(renewedMs);
-  await report({ kind: "renewed", firstMs: Math.min(...after), lastMs: Math.max(...after) });
+  const untilMs = Object.fromEntries(leases.map(({ name }, n) => [name, after[n] as number]));
+  await report({ kind: "renewed", untilMs });
   process.kill(process.pid, "SIGKILL");
 }
 

@@ -21,6 +21,7 @@ import { shareOfOneCore } from "./processTime.ts";
 const [given, ...parts] = process.argv.slice(2);
 const sessions = Number(given ?? 20_000);
 const handovers = 50;
+const handoverBoundMs = 10;
 const crashes = 3;
 const waiters = 1_000;
 /** Each opens a connection to each node. */
@@ -106,8 +107,19 @@ async function measureHandover(a: Cluster, b: Cluster): Promise<void> {
     resigned.push(uptimeMs() - resignedMs);
     await lease.release();
   }
-  tell({ figure: "handover after release", count: handovers, ...shares(released) });
-  tell({ figure: "handover after resignation", count: handovers, ...shares(resigned) });
+  const within = (values: readonly number[]): number => values.filter((ms) => ms <= handoverBoundMs).length;
+  tell({
+    figure: "handover after release",
+    count: handovers,
+    ...shares(released),
+    within10Ms: within(released),
+  });
+  tell({
+    figure: "handover after resignation",
+    count: handovers,
+    ...shares(resigned),
+    within10Ms: within(resigned),
+  });
 }
 
 async function measureCrash(b: Cluster): Promise<void> {
@@ -186,16 +198,18 @@ async function measureExpiry(cluster: Cluster, holders: ChildProcess): Promise<v
   const writing = writeUntil(cluster, () => isOver);
   const renewed = told(holders, "renewed");
   holders.send({ kind: "dieTogether", pauseMs: ttlMs / 4 } satisfies Order);
-  const { firstMs, lastMs } = await renewed;
+  const { untilMs } = await renewed;
   // Of a session's time to live, its leases' holders leave the last part unused, see leaseDeadline.ts.
   const unusedMs = 0.02 * ttlMs + 0.05 * ttlMs + 10;
-  const [firstDueMs, lastDueMs] = [firstMs + unusedMs, lastMs + unusedMs];
+  const dueMs = Object.values(untilMs).map((until) => until + unusedMs);
+  const [firstDueMs, lastDueMs] = [Math.min(...dueMs), Math.max(...dueMs)];
   await sleep(lastDueMs + 1_000 - uptimeMs());
   const heldAfter1s = await heldLeases(cluster);
   const { atMs } = await ended;
   isOver = true;
   const puts = await writing;
-  const endedMs = atMs.reduce((last, at) => Math.max(last, at), 0);
+  const endedMs = Math.max(...Object.values(atMs));
+  const lateMs = Object.entries(atMs).map(([name, at]) => at - (untilMs[name] ?? Number.NaN) - unusedMs);
   const during = puts.filter(
     ({ atMs: at }) => at >= firstDueMs - 100 && at <= Math.min(endedMs + 100, lastDueMs + 1_000),
   );
@@ -204,7 +218,7 @@ async function measureExpiry(cluster: Cluster, holders: ChildProcess): Promise<v
     figure: "expiry of all together",
     sessions,
     dueWithinMs: round(lastDueMs - firstDueMs),
-    lastLateMs: round(endedMs - firstDueMs),
+    looked: { count: lateMs.length, late: shares(lateMs) },
     heldAfter1s,
     puts: { count: during.length, ...shares(during.map(({ ms }) => ms)) },
     putsBefore: { count: silent.length, ...shares(silent.map(({ ms }) => ms)) },
