@@ -152,15 +152,24 @@ export function stuck(
   invariant: InvariantName,
   sentence: string,
 ): void {
+  failUnlessExcused(simulation, core, invariant, `the core ${namesOf(core)} ${sentence}`);
+}
+
+export function failUnlessExcused(
+  simulation: FaultySimulation,
+  core: Core,
+  invariant: InvariantName,
+  sentence: string,
+): void {
   const { history, world } = simulation;
   if (history.violations.length > 0) return;
   const excuse = excuseOf(simulation, core);
   if (excuse === undefined) {
-    history.fail(invariant, `the core ${namesOf(core)} ${sentence}: ${describe(simulation)}`);
+    history.fail(invariant, `${sentence}: ${describe(simulation)}`);
     return;
   }
   history.mark("core without a quorum");
-  world.trace.note("##", `the core ${sentence}, and has an excuse: ${excuse}`);
+  world.trace.note("##", `${sentence}, and there is an excuse: ${excuse}`);
 }
 
 export function namesOf({ hosts }: Core): string {

@@ -8,7 +8,7 @@ import type { FaultyHost } from "../faults/faultyCluster.ts";
 import { calmWire } from "../network/paths.ts";
 import { type FaultySimulation, runFor } from "../simulation.ts";
 import { boundMs } from "./bounds.ts";
-import { excuseOf } from "./core.ts";
+import { failUnlessExcused } from "./coreChecks.ts";
 import { areLed, describe, haveConverged, isSettled, odd, serve, sound } from "./progress.ts";
 
 const operationsEach = 3;
@@ -66,15 +66,7 @@ function checkPresence({ history }: FaultySimulation, host: FaultyHost): void {
 
 /** Whoever was wiped is a new member; where so many were that no quorum is left, nobody can take them in again. */
 function fail(simulation: FaultySimulation, sentence: string): void {
-  const { cluster, history, world } = simulation;
-  if (history.violations.length > 0) return;
-  const excuse = excuseOf(simulation, { hosts: cluster.hosts, outside: [] });
-  if (excuse === undefined) {
-    history.fail("liveness", `${sentence}: ${describe(simulation)}`);
-    return;
-  }
-  history.mark("core without a quorum");
-  world.trace.note("##", `${sentence}, and there is an excuse: ${excuse}`);
+  failUnlessExcused(simulation, { hosts: simulation.cluster.hosts, outside: [] }, "liveness", sentence);
 }
 
 function checkEquality({ history, workload }: FaultySimulation, hosts: readonly FaultyHost[]): void {
