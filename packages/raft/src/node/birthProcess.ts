@@ -131,7 +131,6 @@ export class BirthProcess {
     if (joins === undefined || log.standing.kind !== "unborn") return;
     const withinMs = toldWithinTimeouts * electionTimeoutMaxMs;
     this.#cancelWait = clock.after(withinMs, () => {
-      if (this.#bearing) return;
       const sentence =
         `${nodeIdOf(self)} was added to cluster ${joins}, and no member of it said so within ${withinMs} ms: either ` +
         "none can reach it at its address, or it was removed again. Start it again to be added anew.";
