@@ -43,3 +43,16 @@ export function inFile(file: string): (title: string) => NamedCase {
 export function unsearched(because: string): Unsearched {
   return { kind: "none", because };
 }
+
+/** Runs with clients that take leases. */
+export const leaseRuns = {
+  kind: "seeds",
+  layer: "store",
+  nodes: 3,
+  durationMs: 12_000,
+  profile: "leases",
+} as const;
+
+export const narrowRace: Unsearched = unsearched(
+  "the race is too narrow for random runs; the exploration of leases goes through it",
+);

@@ -1,21 +1,14 @@
 /** Bugs of those who hold leases, and of the sessions that they live in; those of their grants are in leases.ts. */
-import { inFile, type Mutant, type Search, unsearched } from "../mutant.ts";
+import { inFile, leaseRuns, type Mutant, narrowRace, type Search, unsearched } from "../mutant.ts";
 
 const played = inFile("test/scenarios/coordination.test.ts");
 
 const together = inFile("test/kv/renewals.test.ts");
 
 const search: Search = {
-  kind: "seeds",
-  layer: "store",
-  nodes: 3,
-  durationMs: 12_000,
-  profile: "leases",
+  ...leaseRuns,
   as: ["lease exclusion", "lease deadline"],
 };
-const explored = unsearched(
-  "the race is too narrow for random runs; the exploration of leases goes through it",
-);
 
 export const holders: readonly Mutant[] = [
   {
@@ -118,7 +111,7 @@ export const holders: readonly Mutant[] = [
     find: "return silentMs === 0 && !this.expiring.has(session) &&",
     replace: "return silentMs === 0 &&",
     killedBy: together("those whose end is proposed are left out, and end"),
-    search: explored,
+    search: narrowRace,
   },
   {
     name: "an answer to renewals of many counts for those that it leaves out",

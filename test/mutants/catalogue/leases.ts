@@ -1,5 +1,5 @@
 /** Bugs of leases: of those who grant them, and of those who believe in them. */
-import { inFile, type Mutant, type Search, unsearched } from "../mutant.ts";
+import { inFile, leaseRuns, type Mutant, narrowRace, type Search, unsearched } from "../mutant.ts";
 
 const machine = inFile("test/machine/leases.test.ts");
 const ends = inFile("test/machine/leaseEnds.test.ts");
@@ -9,16 +9,9 @@ const believers = inFile("test/sim/believers.test.ts");
 const holders = inFile("test/sim/leases.test.ts");
 
 const search: Search = {
-  kind: "seeds",
-  layer: "store",
-  nodes: 3,
-  durationMs: 12_000,
-  profile: "leases",
+  ...leaseRuns,
   as: ["lease exclusion", "lease deadline", "lease terms rise", "fencing"],
 };
-const explored = unsearched(
-  "the race is too narrow for random runs; the exploration of leases goes through it",
-);
 const costsTime = unsearched(
   "a waiter that is gone has the lease for a time to live: it costs time, and no more",
 );
@@ -40,7 +33,7 @@ export const leases: readonly Mutant[] = [
     find: 'if (what === "passOn" && !grant.claimed)',
     replace: 'if (what === "passOn")',
     killedBy: machine("is passed on only as long as nobody has claimed it"),
-    search: explored,
+    search: narrowRace,
   },
   {
     name: "a waiter whose session has ended gets the lease",

@@ -1,5 +1,5 @@
 /** Bugs of the store, its sessions and its clients. */
-import { inFile, type Mutant, type Search, unsearched } from "../mutant.ts";
+import { inFile, leaseRuns, type Mutant, narrowRace, type Search, unsearched } from "../mutant.ts";
 
 const sessions = inFile("test/machine/sessions.test.ts");
 const sessionClock = inFile("test/kv/sessionClock.test.ts");
@@ -80,12 +80,7 @@ export const keyValueStore: readonly Mutant[] = [
     find: "return Math.max(this.sinceMs ?? Number.POSITIVE_INFINITY, this.heardMs.get(session) ?? 0);",
     replace: "return Math.max(0, this.heardMs.get(session) ?? 0);",
     killedBy: sessionClock("gives every session a whole time to live from when the new leader took office"),
-    search: {
-      ...store,
-      durationMs: 12_000,
-      profile: "leases",
-      as: ["lease exclusion"],
-    },
+    search: { ...leaseRuns, as: ["lease exclusion"] },
   },
   {
     name: "a keep-alive is confirmed while the expiry is under way",
@@ -94,7 +89,7 @@ export const keyValueStore: readonly Mutant[] = [
     find: '    else if (office.expiring.has(session)) end("notNow");\n',
     replace: "",
     killedBy: sessionClock("a keep-alive that arrived before and is confirmed after is not confirmed either"),
-    search: unsearched("the race is too narrow for random runs; the exploration of leases goes through it"),
+    search: narrowRace,
   },
   {
     name: "a write that may have run goes on under another session",
