@@ -7,6 +7,7 @@ import { createCluster } from "@quorate/client/internal";
 import { silentLogger } from "@quorate/raft";
 import type { SimulatedHost, Simulation, World } from "@quorate/sim";
 import { countedNetwork, type FrameCount } from "./countedNetwork.ts";
+import { outcomeIn } from "./outcome.ts";
 import { calmCluster, leaderOf, type Simulator } from "./scenarios.ts";
 
 export const ttlMs = 2_000;
@@ -90,20 +91,7 @@ export class LeaseWorld {
 
   /** What `promise` gives, in virtual time. */
   async outcome<T>(promise: Promise<T>, withinMs: number = 10 * ttlMs): Promise<T> {
-    let end: (() => T) | undefined;
-    promise.then(
-      (value) => {
-        end = () => value;
-      },
-      (error: unknown) => {
-        end = () => {
-          throw error;
-        };
-      },
-    );
-    await this.run(withinMs, () => end !== undefined);
-    if (end === undefined) throw new Error(`nothing came of it within ${withinMs} ms`);
-    return end();
+    return outcomeIn((forMs, isDone) => this.run(forMs, isDone), promise, withinMs);
   }
 
   /** Nothing reaches the client any more, and nothing comes from it; nobody is told. */

@@ -13,6 +13,7 @@ import type { World } from "@quorate/sim";
 import * as sim from "@quorate/sim";
 import { MemoryBatchStore, MemorySlotFile, MemorySnapshotFiles, openLog } from "@quorate/storage/internal";
 import { describe, expect, it } from "vitest";
+import { outcomeIn } from "./outcome.ts";
 
 const founders = ["a", "b", "c"];
 const pending = { code: "UPGRADE_PENDING", retryable: true, outcome: "none" };
@@ -66,20 +67,7 @@ class Fleet {
 
   /** What `promise` comes to, in virtual time. */
   async outcome<T>(promise: Promise<T>, withinMs = 20_000): Promise<T> {
-    let end: (() => T) | undefined;
-    promise.then(
-      (value) => {
-        end = () => value;
-      },
-      (error: unknown) => {
-        end = () => {
-          throw error;
-        };
-      },
-    );
-    await this.run(withinMs, () => end !== undefined);
-    if (end === undefined) throw new Error(`nothing came of it within ${withinMs} ms`);
-    return end();
+    return outcomeIn((forMs, isDone) => this.run(forMs, isDone), promise, withinMs);
   }
 
   async run(forMs: number, isDone?: () => boolean): Promise<boolean> {
