@@ -5,6 +5,7 @@ import { beginGrace, getLease } from "@quorate/kv/machine";
 import { QuorateError, silentLogger } from "@quorate/raft";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ManyTimers, manyTimers } from "../client/manyTimers.ts";
+import { acquireCommand } from "../machine/party.ts";
 import { settle } from "../transport/world.ts";
 import { FakeRaftNode } from "./fakeRaftNode.ts";
 
@@ -48,20 +49,7 @@ function commit(command: Command, session?: number): void {
 function threeOnX(lockDelayMs: number = 0, names: readonly string[] = ["x"]): void {
   for (let n = 0; n < 3; n += 1) commit({ kind: "openSession", ttlMs });
   for (const session of [1, 2, 3]) {
-    commit(
-      {
-        kind: "acquireLease",
-        names,
-        wait: true,
-        priority: 0,
-        asksHandover: false,
-        holder: "",
-        data: new Uint8Array(0),
-        format: "bytes",
-        lockDelayMs,
-      },
-      session,
-    );
+    commit(acquireCommand(names, "", { lockDelayMs }), session);
   }
 }
 

@@ -22,6 +22,7 @@ import {
 } from "@quorate/kv/recovery";
 import { asIndex, asTerm, type NodeId } from "@quorate/raft";
 import { describe, expect, it } from "vitest";
+import { acquireCommand } from "../machine/party.ts";
 import { temporaryDirectory } from "../storage/temporaryDirectory.ts";
 
 interface OldStore {
@@ -63,17 +64,7 @@ function oldStore(ttlMs: number = 60_000): OldStore {
   return old;
 }
 
-const acquireX: Command = {
-  kind: "acquireLease",
-  names: ["x"],
-  wait: true,
-  priority: 0,
-  asksHandover: false,
-  holder: "",
-  data: new Uint8Array(0),
-  format: "bytes",
-  lockDelayMs: 0,
-};
+const acquireX = acquireCommand(["x"], "");
 
 async function madeOf(
   { store, index }: OldStore,

@@ -11,6 +11,26 @@ interface AcquireOptions {
   readonly candidate?: Candidacy;
 }
 
+export function acquireCommand(
+  names: readonly string[],
+  holder: string,
+  options: AcquireOptions = {},
+): Command {
+  const { wait = true, priority = 0, asksHandover = false, lockDelayMs = 0, ...more } = options;
+  return {
+    kind: "acquireLease",
+    names,
+    wait,
+    priority,
+    asksHandover,
+    lockDelayMs,
+    ...more,
+    holder,
+    data: new Uint8Array(0),
+    format: "bytes",
+  };
+}
+
 /** One session, which counts its own sequences. */
 export class Party {
   readonly id: number;
@@ -32,19 +52,7 @@ export class Party {
   }
 
   acquire(names: string | readonly string[], options: AcquireOptions = {}, sequence?: number): CommandResult {
-    const { wait = true, priority = 0, asksHandover = false, lockDelayMs = 0, ...more } = options;
-    const command: Command = {
-      kind: "acquireLease",
-      names: typeof names === "string" ? [names] : names,
-      wait,
-      priority,
-      asksHandover,
-      lockDelayMs,
-      ...more,
-      holder: `party ${this.id}`,
-      data: new Uint8Array(0),
-      format: "bytes",
-    };
+    const command = acquireCommand(typeof names === "string" ? [names] : names, `party ${this.id}`, options);
     return this.run(command, sequence);
   }
 

@@ -1,5 +1,6 @@
 /** What the two clients may do next, and what reaches them. Their rules are those of leases.ts and clientSession.ts. */
 import type { Command } from "@quorate/client/protocol";
+import { acquireCommand } from "../../machine/party.ts";
 import { applyNext, confirmed, heard, isSameFlight, withClient } from "./entries.ts";
 import type { Add } from "./leaderSteps.ts";
 import type { Model } from "./model.ts";
@@ -8,18 +9,8 @@ import type { Client, Flight, World } from "./world.ts";
 
 const clientNames = ["A", "B"];
 
-export function acquireCommand(client: number): Command {
-  return {
-    kind: "acquireLease",
-    names: [name],
-    wait: true,
-    priority: 0,
-    asksHandover: false,
-    lockDelayMs: 0,
-    holder: clientNames[client]!,
-    data: new Uint8Array(0),
-    format: "bytes",
-  };
+export function acquireBy(client: number): Command {
+  return acquireCommand([name], clientNames[client]!);
 }
 
 export function addClientSteps(model: Model, world: World, add: Add): void {
@@ -130,7 +121,7 @@ function addOwnActs(model: Model, world: World, at: number, client: Client, add:
   const { budget } = world;
   if (client.phase === "idle" && budget.acquires > 0) {
     add(`${clientNames[at]} acquires`, () => {
-      const acquiring = sendCommand(model, world, at, "acquire", acquireCommand(at));
+      const acquiring = sendCommand(model, world, at, "acquire", acquireBy(at));
       const spent = { ...acquiring, budget: { ...budget, acquires: budget.acquires - 1 } };
       return withClient(spent, at, {
         phase: "acquiring",

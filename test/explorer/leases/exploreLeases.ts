@@ -2,7 +2,7 @@
  * Visits every world that two clients and their leaders can reach within a bound, and looks at each: at no moment do
  * both pass `check()`. What entries and answers must keep to is checked as they happen (entries.ts).
  */
-import { acquireCommand, addClientSteps } from "./clientSteps.ts";
+import { acquireBy, addClientSteps } from "./clientSteps.ts";
 import { lookAtLease } from "./entries.ts";
 import { addLeaderSteps } from "./leaderSteps.ts";
 import { type BrokenRule, createModel, type LeaseBound, LeaseViolation, type Model } from "./model.ts";
@@ -153,7 +153,7 @@ function startOf(model: Model): World {
   if (bound.from === "free") return world;
   let store = 0;
   for (const client of [0, 1]) {
-    const command = stores.command("acquire", acquireCommand(client), client, 1);
+    const command = stores.command("acquire", acquireBy(client), client, 1);
     store = stores.apply(store, command, 1).store;
   }
   const acquired = { ...idle, sequence: 1, nextSequence: 2 };
