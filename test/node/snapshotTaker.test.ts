@@ -31,10 +31,10 @@ class Scene {
   failsNext = false;
   readonly taker: SnapshotTaker;
 
-  constructor(options: RaftOptions) {
+  constructor(options: RaftOptions, self = "a", nodes: readonly string[] = [self]) {
     const scene = this;
-    const disks = { a: { entries: entriesOf([1, 1, 1, 1]) } };
-    this.state = nodeOf(createCluster({ nodes: ["a"], disks }), "a").state;
+    const disks = { [self]: { entries: entriesOf([1, 1, 1, 1]) } };
+    this.state = nodeOf(createCluster({ nodes, disks }), self).state;
     const clock: Clock = {
       nowMs: () => this.nowMs,
       bootMs: () => 0,
@@ -125,21 +125,39 @@ describe("a snapshot is taken", () => {
     expect(scene.taken.at(-1)?.boundary.index).toBe(4);
   });
 
+  const lastSnapshot: SnapshotHeader = {
+    boundary: { index: asIndex(0), term: asTerm(0) },
+    chain: 1,
+    configuration: { index: asIndex(0), configuration: { voters: [], outgoing: [], learners: [] } },
+    bytes: 1_000,
+    checksum: 1,
+  };
+
   it("not before the log has grown by a part of what was saved last", async () => {
     scene = new Scene({ snapshotGrowthPercent: 50 });
-    scene.state.snapshots.newest = {
-      boundary: { index: asIndex(0), term: asTerm(0) },
-      chain: 1,
-      configuration: { index: asIndex(0), configuration: { voters: [], outgoing: [], learners: [] } },
-      bytes: 1_000,
-      checksum: 1,
-    };
+    scene.state.snapshots.newest = lastSnapshot;
     scene.apply(3, 499);
     await untilQuiet();
     expect(scene.begun).toEqual([]);
     scene.apply(4, 1);
     await untilQuiet();
     expect(scene.begun).toMatchObject([{ index: 4 }]);
+  });
+
+  it("by one member after the other, where that part is what counts", async () => {
+    const members = ["a", "b", "c"];
+    const grownBytes: number[] = [];
+    for (const self of members) {
+      scene = new Scene({ snapshotGrowthPercent: 60 }, self, members);
+      scene.state.snapshots.newest = lastSnapshot;
+      let bytes = 0;
+      for (; bytes < 2_000 && scene.begun.length === 0; bytes += 100) {
+        scene.apply(4, 100);
+        await untilQuiet();
+      }
+      grownBytes.push(bytes);
+    }
+    expect(grownBytes).toEqual([600, 800, 1_000]);
   });
 
   it("piece by piece, with a turn of the node between any two", async () => {

@@ -33,7 +33,8 @@ export interface RaftOptions {
   readonly snapshotBytes?: number;
   /**
    * But not before those bytes are this part of the last snapshot's size, in percent, so that a large state is not
-   * written over and over. Default 50; 0: at once.
+   * written over and over. Default 50; 0: at once. Of several voters each waits for another part more, below twice as
+   * much in all.
    */
   readonly snapshotGrowthPercent?: number;
   /**

@@ -5,7 +5,14 @@
  * The view is of one moment, and stays as it is while the machine goes on. A snapshot that cannot be written harms
  * nothing but the disk's space: it is tried again later.
  */
-import { configurationAt, type Index, type RaftState, type SnapshotHeader, termAt } from "../core/index.ts";
+import {
+  configurationAt,
+  configurationOf,
+  type Index,
+  type RaftState,
+  type SnapshotHeader,
+  termAt,
+} from "../core/index.ts";
 import type { Cancel, Clock, LogStore, Snapshotting, StateView } from "../ports/index.ts";
 import type { ResolvedRaftOptions } from "./options.ts";
 import { WorkPace } from "./workPace.ts";
@@ -62,7 +69,19 @@ export class SnapshotTaker {
     if (entries < options.snapshotEntries && (entries === 0 || this.#bytes < options.snapshotBytes))
       return false;
     const lastBytes = state.snapshots.newest?.bytes ?? 0;
-    return this.#bytes * 100 >= lastBytes * options.snapshotGrowthPercent;
+    return this.#bytes * 100 >= lastBytes * options.snapshotGrowthPercent * (1 + this.#stagger());
+  }
+
+  /**
+   * From 0 on, below 1, another one of each voter. All apply the same entries, and would save a large state at the same
+   * time: then commits wait for all of them, and on one machine they for each other.
+   */
+  #stagger(): number {
+    const { state } = this.#ports;
+    const { voters } = configurationOf(state.log);
+    let before = 0;
+    for (const { id } of voters) if (id < state.options.self) before += 1;
+    return before / Math.max(1, voters.length);
   }
 
   #begin(index: Index): void {
