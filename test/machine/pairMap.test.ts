@@ -52,8 +52,16 @@ function expectSame(map: PairMap, model: ReadonlyMap<string, StoredPair>): void 
   map.checkValid();
   const sorted = [...model.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
   expect([...map.pairs()].map(shown)).toEqual(sorted.map(shown));
-  expect([...map.pairsBackwards()].map(shown)).toEqual(sorted.reverse().map(shown));
+  expect([...map.pairsBackwards()].map(shown)).toEqual(sorted.toReversed().map(shown));
   for (const key of ["a", "b", "none"]) {
+    const from = sorted.filter((pair) => pair.key >= key && pair.key < "dd").map((pair) => pair.key);
+    expect(map.count(key, "dd", 2)).toEqual({
+      count: Math.min(2, from.length),
+      ...(from.length > 2 ? { next: from[2] } : {}),
+    });
+    expect(map.count(key, undefined, 9)).toEqual({
+      count: sorted.filter((pair) => pair.key >= key).length,
+    });
     expect(shown(map.get(key))).toEqual(shown(model.get(key)));
     expect(map.modRevisionOf(key)).toBe(model.get(key)?.modRevision ?? 0);
   }
@@ -96,7 +104,7 @@ describe("the pairs in their slabs", () => {
     expect(most).toBeGreaterThan(1_000_000);
     expect(map.memory.held).toBeLessThan(most / 2);
     map.checkValid();
-    for (const key of [...map.keys()]) map.delete(key);
+    for (const { key } of [...map.pairs()]) map.delete(key);
     expect(map.size).toBe(0);
     expect(map.memory.held).toBeLessThan(bound());
   });

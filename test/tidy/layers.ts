@@ -80,12 +80,7 @@ const layers: readonly Layer[] = [
   {
     folder: "packages/kv/src/machine/",
     within: [],
-    others: [
-      "@quorate/client/protocol",
-      "sorted-btree",
-      "sorted-btree/extended/bulkLoad.js",
-      "sorted-btree/extended/union.js",
-    ],
+    others: ["@quorate/client/protocol", "sorted-btree"],
   },
   { folder: "packages/kv/src/server/", within: ["packages/kv/src/machine/"] },
 ];

@@ -60,12 +60,16 @@ function isAttachedAt(view: DataView, at: number): boolean {
 }
 
 /** Where its key begins. */
-function keyAt(view: DataView, at: number): number {
+export function keyFrom({ view }: Slab, at: number): number {
   return at + headerBytes + (isAttachedAt(view, at) ? sessionBytes : 0);
 }
 
-export function packedBytesAt({ view }: Slab, at: number): number {
-  const length = keyAt(view, at) - at + view.getUint32(at + 28) + valueBytesAt(view, at);
+export function keyBytesAt({ view }: Slab, at: number): number {
+  return view.getUint32(at + 28);
+}
+
+export function packedBytesAt(slab: Slab, at: number): number {
+  const length = keyFrom(slab, at) - at + keyBytesAt(slab, at) + valueBytesAt(slab.view, at);
   return Math.ceil(length / 8) * 8;
 }
 
@@ -74,26 +78,28 @@ export function modRevisionAt({ view }: Slab, at: number): number {
 }
 
 /** Of its key and value. */
-export function contentBytesAt({ view }: Slab, at: number): number {
-  return view.getUint32(at + 28) + valueBytesAt(view, at);
+export function contentBytesAt(slab: Slab, at: number): number {
+  return keyBytesAt(slab, at) + valueBytesAt(slab.view, at);
 }
 
-export function packedKeyAt({ bytes, view }: Slab, at: number): ByteString {
-  const from = keyAt(view, at);
-  return byteStringOf(bytes, from, from + view.getUint32(at + 28));
+export function packedKeyAt(slab: Slab, at: number): ByteString {
+  const from = keyFrom(slab, at);
+  return byteStringOf(slab.bytes, from, from + keyBytesAt(slab, at));
 }
 
-export function hasKeyAt({ bytes, view }: Slab, at: number, key: ByteString): boolean {
-  if (view.getUint32(at + 28) !== key.length) return false;
-  const from = keyAt(view, at);
+export function hasKeyAt(slab: Slab, at: number, key: ByteString): boolean {
+  if (keyBytesAt(slab, at) !== key.length) return false;
+  const { bytes } = slab;
+  const from = keyFrom(slab, at);
   // From its end: keys that lie together differ there.
   for (let n = key.length - 1; n >= 0; n -= 1) if (bytes[from + n] !== key.charCodeAt(n)) return false;
   return true;
 }
 
 /** Its value is a view of the slab, which is never written to there again. */
-export function unpackPair({ bytes, view }: Slab, at: number, key: ByteString): StoredPair {
-  const valueFrom = keyAt(view, at) + key.length;
+export function unpackPair(slab: Slab, at: number, key: ByteString): StoredPair {
+  const { bytes, view } = slab;
+  const valueFrom = keyFrom(slab, at) + key.length;
   const pair = {
     key,
     value: bytes.subarray(valueFrom, valueFrom + valueBytesAt(view, at)),

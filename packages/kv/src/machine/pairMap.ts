@@ -1,12 +1,13 @@
 /**
- * The pairs by their keys: a copy-on-write tree from key to place, and the slabs that the places are in. A clone is
- * O(1), but for a reference a slab.
+ * The pairs by their keys: a copy-on-write index from key to place, and the slabs that the places are in, keys
+ * included. A clone is O(1), but for a reference a slab.
  *
  * Slabs that are used badly are emptied as it is written to: each write looks at a few more of what such a slab holds,
  * and moves what is in use. So no more than a quarter of what is in use is held besides it, at no pause.
  */
 import type { ByteString, StoredPair } from "@quorate/client/protocol";
-import { createKeyMap, type OrderedMap, withRun } from "./orderedMap.ts";
+import { KeyIndex } from "./keyIndex.ts";
+import { compareKeyAt } from "./packedKey.ts";
 import { modRevisionAt, packedBytesAt, packedKeyAt, unpackPair } from "./packedPair.ts";
 import { PairSlabs } from "./pairSlabs.ts";
 
@@ -17,8 +18,8 @@ const scannedPerByte = 4;
 const maxScanned = 32_768;
 
 export class PairMap {
-  private places: OrderedMap<ByteString, number> = createKeyMap();
-  private slabs: PairSlabs = new PairSlabs();
+  private readonly slabs: PairSlabs;
+  private readonly index: KeyIndex;
   /** The next place of the slab that is being emptied. */
   private emptying: number | undefined;
 
@@ -26,16 +27,19 @@ export class PairMap {
   private lastKey: ByteString | undefined;
   private lastPlace: number | undefined;
 
+  constructor(slabs: PairSlabs = new PairSlabs(), index: KeyIndex = new KeyIndex(slabs)) {
+    this.slabs = slabs;
+    this.index = index;
+  }
+
   get size(): number {
-    return this.places.size;
+    return this.index.size;
   }
 
   /** Both may be written to; neither sees what the other writes. */
   clone(): PairMap {
-    const copy = new PairMap();
-    copy.places = this.places.clone();
-    copy.slabs = this.slabs.clone();
-    return copy;
+    const slabs = this.slabs.clone();
+    return new PairMap(slabs, this.index.clone(slabs));
   }
 
   has(key: ByteString): boolean {
@@ -44,7 +48,9 @@ export class PairMap {
 
   get(key: ByteString): StoredPair | undefined {
     const place = this.find(key);
-    return place === undefined ? undefined : this.pairAt(place, key);
+    return place === undefined
+      ? undefined
+      : unpackPair(this.slabs.slabAt(place), this.slabs.byteAt(place), key);
   }
 
   /** 0 where the key is absent. */
@@ -57,7 +63,7 @@ export class PairMap {
   set(key: ByteString, pair: StoredPair): void {
     const before = this.find(key);
     const place = this.slabs.add(pair);
-    this.places.set(key, place);
+    this.index.put(key, place);
     this.lastPlace = place;
     if (before !== undefined) this.release(before);
     this.tidy(packedBytesAt(this.slabs.slabAt(place), this.slabs.byteAt(place)));
@@ -66,7 +72,7 @@ export class PairMap {
   delete(key: ByteString): boolean {
     const before = this.find(key);
     if (before === undefined) return false;
-    this.places.delete(key);
+    this.index.delete(key);
     this.lastPlace = undefined;
     this.tidy(this.release(before));
     return true;
@@ -75,26 +81,36 @@ export class PairMap {
   /** `pairs` have ascending keys, all of them after the last key that is there. Copies them. */
   append(pairs: readonly StoredPair[]): void {
     this.lastKey = undefined;
-    const keys = pairs.map(({ key }) => key);
-    this.places = withRun(
-      this.places,
-      keys,
-      pairs.map((pair) => this.slabs.add(pair)),
-    );
+    this.index.append(pairs.map((pair) => this.slabs.add(pair)));
   }
 
   /** From `first` on, as they are while the caller takes them: in one turn. */
   *pairs(first?: ByteString): Generator<StoredPair, void> {
-    for (const [key, place] of this.places.entries(first, [])) yield this.pairAt(place, key);
+    const cursor = this.index.from(first);
+    for (let place = cursor.next(); place !== undefined; place = cursor.next()) yield this.pairAt(place);
   }
 
   /** Those before `end`, the last first; in one turn. */
   *pairsBackwards(end?: ByteString): Generator<StoredPair, void> {
-    for (const [key, place] of this.places.entriesReversed(end, [], true)) yield this.pairAt(place, key);
+    const cursor = this.index.before(end);
+    for (let place = cursor.next(); place !== undefined; place = cursor.next()) yield this.pairAt(place);
   }
 
-  keys(first?: ByteString): IterableIterator<ByteString> {
-    return this.places.keys(first);
+  /**
+   * How many keys there are from `from` on and before `to`, where there is one, but `most` at most: where there are
+   * more, with the next of them. Makes no strings of those that it counts.
+   */
+  count(from: ByteString, to: ByteString | undefined, most: number): { count: number; next?: ByteString } {
+    const cursor = this.index.from(from);
+    let count = 0;
+    for (let place = cursor.next(); place !== undefined; place = cursor.next()) {
+      const isOver =
+        to !== undefined && compareKeyAt(this.slabs.slabAt(place), this.slabs.byteAt(place), to) >= 0;
+      if (isOver) break;
+      if (count >= most) return { count, next: this.keyAt(place) };
+      count += 1;
+    }
+    return { count };
   }
 
   /** Bytes of slabs that hold a pair, and all that are held. */
@@ -104,13 +120,11 @@ export class PairMap {
 
   /** Throws where its parts contradict each other: for tests, since it looks at all of them. */
   checkValid(): void {
-    this.places.checkValid();
+    this.index.checkValid();
     let live = 0;
-    for (const [key, place] of this.places.entries()) {
-      const [slab, at] = [this.slabs.slabAt(place), this.slabs.byteAt(place)];
-      if (packedKeyAt(slab, at) !== key)
-        throw new Error(`At the place of ${key} is ${packedKeyAt(slab, at)}.`);
-      live += packedBytesAt(slab, at);
+    const cursor = this.index.from();
+    for (let place = cursor.next(); place !== undefined; place = cursor.next()) {
+      live += packedBytesAt(this.slabs.slabAt(place), this.slabs.byteAt(place));
     }
     if (live !== this.slabs.live)
       throw new Error(`${live} bytes are in use, and ${this.slabs.live} counted.`);
@@ -119,13 +133,17 @@ export class PairMap {
   private find(key: ByteString): number | undefined {
     if (key !== this.lastKey) {
       this.lastKey = key;
-      this.lastPlace = this.places.get(key);
+      this.lastPlace = this.index.find(key);
     }
     return this.lastPlace;
   }
 
-  private pairAt(place: number, key: ByteString): StoredPair {
-    return unpackPair(this.slabs.slabAt(place), this.slabs.byteAt(place), key);
+  private keyAt(place: number): ByteString {
+    return packedKeyAt(this.slabs.slabAt(place), this.slabs.byteAt(place));
+  }
+
+  private pairAt(place: number): StoredPair {
+    return unpackPair(this.slabs.slabAt(place), this.slabs.byteAt(place), this.keyAt(place));
   }
 
   private release(place: number): number {
@@ -148,14 +166,14 @@ export class PairMap {
 
   /** How many bytes it looked at. */
   private emptyNext(place: number): number {
-    const { slabs, places } = this;
+    const { slabs, index } = this;
     const slab = slabs.slabAt(place);
     const at = slabs.byteAt(place);
     const key = packedKeyAt(slab, at);
     this.emptying = slabs.after(place);
-    if (places.get(key) === place) {
+    if (index.find(key) === place) {
       const copy = slabs.copy(place);
-      places.set(key, copy);
+      index.put(key, copy);
       if (this.lastPlace === place) this.lastPlace = copy;
       this.release(place);
     }

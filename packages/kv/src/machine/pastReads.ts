@@ -101,16 +101,10 @@ export function beginCount(state: StoreState, range: KeyRange, revision: number)
 
 /** Looks at so many pairs at most; true where that was all. */
 export function countOn(counting: Counting, maxPairs: number): boolean {
-  const { pairs, range } = counting;
-  let seen = 0;
-  for (const key of pairs.keys(counting.from)) {
-    if (range.to !== "" && key >= range.to) return true;
-    if (seen >= maxPairs) {
-      counting.from = key;
-      return false;
-    }
-    seen += 1;
-    counting.count += 1;
-  }
-  return true;
+  const { pairs, range, from } = counting;
+  const { count, next } = pairs.count(from, range.to === "" ? undefined : range.to, maxPairs);
+  counting.count += count;
+  if (next === undefined) return true;
+  counting.from = next;
+  return false;
 }
