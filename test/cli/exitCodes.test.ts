@@ -24,6 +24,7 @@ describe("exit codes", () => {
     ["INVALID_ARGUMENT", 2],
     ["DATA_LOST", 70],
     ["STORAGE_FAILED", 70],
+    ["REMOVED", 6],
     ["ADDRESS_IN_USE", 1],
     ["WRONG_DIRECTORY", 1],
     ["DIRECTORY_IN_USE", 1],
@@ -44,7 +45,7 @@ describe("exit codes", () => {
   });
 
   it("are explained by --help of every command", () => {
-    expect(exitCodeMeanings.map(([code]) => code)).toEqual([0, 1, 2, 3, 4, 5, 70, 120, 121, 125]);
+    expect(exitCodeMeanings.map(([code]) => code)).toEqual([0, 1, 2, 3, 4, 5, 6, 70, 120, 121, 125]);
     for (const command of [undefined, "put", "node", "cluster"] as const) {
       for (const [, meaning] of exitCodeMeanings) expect(helpText(command)).toContain(meaning);
     }

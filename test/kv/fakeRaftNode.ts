@@ -35,6 +35,7 @@ export class FakeRaftNode implements RaftNode<CommandResult> {
   onChange: () => Promise<void> | undefined = () => undefined;
   readonly changes: { readonly changes: readonly MemberChange[]; readonly ifIndex: Index | undefined }[] = [];
   configuration: Configuration | undefined;
+  removedAt: Index | undefined;
   leaderAddress: string | undefined;
   candidateAddress: string | undefined;
   readonly #machine: StateMachine<CommandResult>;
@@ -96,6 +97,11 @@ export class FakeRaftNode implements RaftNode<CommandResult> {
     for (const listener of this.#listeners) listener(event);
   }
 
+  removeAt(index: number): void {
+    this.removedAt = asIndex(index);
+    for (const listener of this.#listeners) listener({ kind: "removed", index: this.removedAt });
+  }
+
   async changeMembers(
     changes: readonly MemberChange[],
     { ifIndex }: ChangeOptions = {},
@@ -124,6 +130,7 @@ export class FakeRaftNode implements RaftNode<CommandResult> {
       isBehind: false,
       configuration: this.configuration,
       configurationIndex: asIndex(this.#index),
+      removedAt: this.removedAt,
       floor: undefined,
       boot: 1,
       peers: [],

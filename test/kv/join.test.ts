@@ -141,6 +141,36 @@ describe("close", () => {
   });
 });
 
+describe("a node that is removed", () => {
+  it("answers whoever asked for it over itself, closes, says why, and ends what is under way", async () => {
+    const clusters = await three(memoryNetwork());
+    const leader = await leaderAmong(clusters);
+    for (const leaves of [clusters.find((one) => one !== leader) as NodeCluster, leader]) {
+      const watch = leaves.kv.watch({ prefix: "" });
+      const list = await leaves.members.remove(leaves.node.id);
+      expect(list.members.map(({ id }) => id)).not.toContain(leaves.node.id);
+      const watched = errorFrom(
+        (async () => {
+          for await (const _ of watch);
+        })(),
+      );
+      expect(await errorFrom(deadline(leaves.node.closed))).toMatchObject({
+        code: "REMOVED",
+        message: expect.stringMatching(
+          /^\w+\.\w+ was removed from cluster \w+: entry \d+ of its log says so/,
+        ),
+      });
+      expect(await watched).toMatchObject({ code: "CLOSED" });
+      const late = await errorFrom(leaves.kv.get("key"));
+      expect(late).toMatchObject({ code: "CLOSED", message: expect.stringContaining("was removed from") });
+      expect(leaves.node.status()).toMatchObject({ standing: "closed", removedAt: expect.any(Number) });
+    }
+    const last = clusters.find((one) => one.node.status().standing !== "closed") as NodeCluster;
+    await last.kv.put("key", "one is left");
+    expect(await errorFrom(last.members.remove(last.node.id))).toMatchObject({ code: "CHANGE_REFUSED" });
+  });
+});
+
 describe("a node whose storage fails", () => {
   it("stops, says why, and ends what is under way as unknown", async () => {
     const disk = await brokenDisk();

@@ -47,7 +47,8 @@ describe("a cluster of real nodes", () => {
       const leaver = cluster.nodes.find((node) => node !== leader) as NodeProcess;
       await client.members.remove(leaver.id);
       await untilVoters(client, ["a", "b", "c", "d"].filter((id) => id !== leaver.id).join(""));
-      await leaver.kill();
+      expect(await leaver.exited).toEqual({ code: 6, signal: null });
+      expect(leaver.log).toContain("With this data directory it cannot come back");
       await load.progress(50);
       const records = await load.stop();
       expect(tally(records)).toMatchObject({ failed: 0, unknown: 0 });
@@ -56,6 +57,29 @@ describe("a cluster of real nodes", () => {
     } finally {
       await d.kill();
     }
+  });
+
+  it("ends a removed node that is started again with its old directory, with --join too, and takes it in with an empty one", async () => {
+    await using cluster = await RealCluster.start({ size: 3 });
+    const client = await cluster.client();
+    const leader = await cluster.leader();
+    const c = cluster.nodes.find((node) => node !== leader) as NodeProcess;
+    await c.kill();
+    const { members } = await client.members.remove(c.id);
+    expect(members).toHaveLength(2);
+    const join = cluster.endpoints.filter((endpoint) => endpoint !== c.spec.listen);
+    // The leader may still be about to tell it; the second time nobody speaks to it, and it asks.
+    for (const [changes, by] of [
+      [{}, ""],
+      [{ join }, "the membership of entry \\d+ does not name it"],
+    ] as const) {
+      c.start(changes);
+      expect(await c.exited).toEqual({ code: 6, signal: null });
+      expect(c.log).toMatch(new RegExp(`was removed from cluster [0-9a-f]{32}: ${by}.*--join`));
+    }
+    await rm(c.spec.dataDir, { recursive: true });
+    c.start({ join });
+    await untilVoters(client, "abc");
   });
 
   it("keeps a wiped node out, tells the way, and has three voters again after it was taken", async () => {

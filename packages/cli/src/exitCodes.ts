@@ -12,6 +12,7 @@ export const exitCodes: {
   readonly unavailable: 3;
   readonly conflict: 4;
   readonly notFound: 5;
+  readonly removed: 6;
   readonly storageFault: 70;
   readonly notAcquired: 120;
   readonly leaseLost: 121;
@@ -23,6 +24,7 @@ export const exitCodes: {
   unavailable: 3,
   conflict: 4,
   notFound: 5,
+  removed: 6,
   storageFault: 70,
   notAcquired: 120,
   leaseLost: 121,
@@ -37,6 +39,7 @@ export const exitCodeMeanings: readonly (readonly [code: number, meaning: string
   [exitCodes.unavailable, "unavailable or timed out; a write's outcome may be unknown"],
   [exitCodes.conflict, "conflict: the condition of a write did not hold"],
   [exitCodes.notFound, "the key does not exist"],
+  [exitCodes.removed, "node: it was removed from its cluster"],
   [exitCodes.storageFault, "stopped by a storage fault, or by data of a newer release"],
   [exitCodes.notAcquired, "lock, lease acquire: not acquired, somebody else has it"],
   [exitCodes.leaseLost, "lock, elect --once, lease acquire: the lease was lost"],
@@ -55,6 +58,7 @@ const exitCodeOfError: Partial<Record<ErrorCode, number>> = {
   NEWER_VERSION: exitCodes.storageFault,
   NOT_LEADER: exitCodes.unavailable,
   OVERLOADED: exitCodes.unavailable,
+  REMOVED: exitCodes.removed,
   PROPOSAL_LOST: exitCodes.unavailable,
   STALE_TERM: exitCodes.conflict,
   STORAGE_FAILED: exitCodes.storageFault,

@@ -199,7 +199,7 @@ export interface ClusterMembers {
   promote(member: string, options?: MemberChangeOptions): Promise<MemberList>;
   /** A voter becomes a learner. */
   demote(member: string, options?: MemberChangeOptions): Promise<MemberList>;
-  /** Of the last voter it is refused. A removed node keeps its data and takes no more part. */
+  /** Of the last voter it is refused. A removed node stops; its data stays. */
   remove(member: string, options?: MemberChangeOptions): Promise<MemberList>;
   /** The others look for it at another address. */
   move(member: string, endpoint: string, options?: MemberChangeOptions): Promise<MemberList>;

@@ -37,6 +37,7 @@ import { createTransport, memoryNetwork, peerRole } from "@quorate/transport/lin
 import { taken } from "./optionNames.ts";
 import { type ClientServer, createClientServer } from "./server/clientServer.ts";
 import { createMachineHost, type MachineHost } from "./server/machineHost.ts";
+import { OwnRemoval, type ToldMembership } from "./server/ownRemoval.ts";
 import { defaultServerLimits, type ServerLimits } from "./server/serverLimits.ts";
 
 export interface NodePorts {
@@ -67,6 +68,11 @@ export interface NodeOptions {
   > &
     RaftOptions;
   readonly client: Omit<ResolvedClientOptions, "endpoints">;
+  /**
+   * A node that was removed closes by itself, unless this says that it stays: in simulations, whose operator takes such
+   * a node in again with its directory, which Raft allows and no client can ask for.
+   */
+  readonly staysWhenRemoved?: boolean;
   /** A node without a cluster asks these members to take it in, before it starts. */
   readonly via?: { readonly endpoints: readonly string[]; readonly votes: boolean };
   readonly pid: number;
@@ -83,7 +89,7 @@ export interface NodeControl {
   status(): NodeStatus;
   /** Hands leadership from this node to another one; see `RaftNode.transferLeadership`. */
   transferLeadership(options?: TransferOptions): Promise<Succession>;
-  /** Resolves when it was closed; rejects with why when it had to stop by itself. */
+  /** Resolves when it was closed; rejects with why when it had to stop by itself, `REMOVED` if it is no member now. */
   readonly closed: Promise<void>;
 }
 
@@ -201,7 +207,41 @@ function assemble(ports: NodePorts, options: NodeOptions, entrance: Entrance): A
       preferredEndpoint: address,
     },
   );
-  return handle({ id, address, raft, host, server, client, listeners: entrance.listeners });
+  const removal = (removed: (error: QuorateError) => void): OwnRemoval | undefined => {
+    if (options.staysWhenRemoved === true) return undefined;
+    const known = endpointsOf(address, [...Object.values(peers), ...(options.via?.endpoints ?? [])]).slice(1);
+    return new OwnRemoval({
+      node: raft,
+      clock,
+      logger,
+      lookEveryMs: looksForLeader * raftOptions.electionTimeoutMaxMs,
+      graceMs: raftOptions.electionTimeoutMaxMs,
+      ask: (endpoints) => askMembers(ports, options.client, [...new Set([...known, ...endpoints])]),
+      removed,
+    });
+  };
+  return handle({ id, address, raft, host, server, client, removal, listeners: entrance.listeners });
+}
+
+/** In election timeouts: after which a node without a leader looks again. */
+const looksForLeader = 10;
+
+async function askMembers(
+  { network, clock, random, logger }: NodePorts,
+  client: NodeOptions["client"],
+  endpoints: readonly string[],
+): Promise<ToldMembership> {
+  const cluster = createCluster({ network, clock, random, logger }, { ...client, session: false, endpoints });
+  try {
+    const { clusterId, nodes } = await cluster.status();
+    const list = await cluster.members.list();
+    const told = nodes.filter(
+      ({ id }) => clusterId === list.clusterId && list.members.some((one) => one.id === id),
+    );
+    return { list, commitIndex: Math.max(0, ...told.map(({ commitIndex }) => commitIndex ?? 0)) };
+  } finally {
+    await cluster.close();
+  }
 }
 
 /** Its own node first: over the loopback. */
@@ -224,18 +264,25 @@ interface Parts {
   readonly host: MachineHost;
   readonly server: ClientServer;
   readonly client: ReturnType<typeof createCluster>;
+  readonly removal: (removed: (error: QuorateError) => void) => OwnRemoval | undefined;
   readonly listeners: readonly Listener[];
 }
 
 function handle(parts: Parts): AssembledNode {
-  const { id, address, raft, host, server, client, listeners } = parts;
+  const { raft, host, server, client, listeners } = parts;
   let closing: Promise<void> | undefined;
+  let removed: QuorateError | undefined;
+  const removal = parts.removal((error) => {
+    removed = error;
+    void close(hadToStop(error.message));
+  });
 
   /**
    * The office first, while the node can still tell its clients who has it now; then the client, while the node still
    * serves it; then the door, so that others ask other nodes at once.
    */
   async function end(reason: string): Promise<void> {
+    removal?.stop();
     await raft.retire();
     await server.answered();
     await client.stop(reason);
@@ -249,11 +296,13 @@ function handle(parts: Parts): AssembledNode {
   };
 
   const closed = raft.closed.then(
-    () => close("The node was closed."),
+    async () => {
+      await close("The node was closed.");
+      if (removed !== undefined) throw removed;
+    },
     async (error: unknown) => {
-      const why = error instanceof QuorateError ? error.message : String(error);
       server.close("this node had to stop");
-      await close(`The node of this process had to stop: ${why}`);
+      await close(hadToStop(error instanceof QuorateError ? error.message : String(error)));
       throw error;
     },
   );
@@ -275,14 +324,7 @@ function handle(parts: Parts): AssembledNode {
     health: (options) => client.health(options),
     snapshot: (options) => client.snapshot(options),
     transferLeadership: (options) => client.transferLeadership(options),
-    node: {
-      id,
-      address,
-      status: () => raft.status(),
-      transferLeadership: async (options) =>
-        raft.transferLeadership(taken("node.transferLeadership", options)),
-      closed,
-    },
+    node: nodeControl(parts, closed),
     raft,
     host,
     server,
@@ -290,6 +332,20 @@ function handle(parts: Parts): AssembledNode {
     [Symbol.asyncDispose]: () => assembled.close(),
   };
   return assembled;
+}
+
+function nodeControl({ id, address, raft }: Parts, closed: Promise<void>): NodeControl {
+  return {
+    id,
+    address,
+    status: () => raft.status(),
+    transferLeadership: async (options) => raft.transferLeadership(taken("node.transferLeadership", options)),
+    closed,
+  };
+}
+
+function hadToStop(why: string): string {
+  return `The node of this process had to stop: ${why}`;
 }
 
 /** Listening begins before there is anybody to answer: until then, callers are told to come again. */

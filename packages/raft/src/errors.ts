@@ -31,6 +31,7 @@ export const errorCodes = [
   "PROPOSAL_LOST",
   "QUOTA_EXCEEDED",
   "REFUSED",
+  "REMOVED",
   "SESSION_ENDED",
   "SNAPSHOT_DAMAGED",
   "STALE_TERM",

@@ -5,6 +5,7 @@ export { type BirthPorts, BirthProcess } from "./node/birthProcess.ts";
 export { CoreDriver, type CoreObserver } from "./node/coreDriver.ts";
 export { MembershipWaiters } from "./node/membershipWaiters.ts";
 export { coreOptions, resolveRaftOptions } from "./node/options.ts";
+export { OwnMembership, removalSentence } from "./node/ownMembership.ts";
 export { type MachineGate, PeerRegistry } from "./node/peerRegistry.ts";
 export { Preference } from "./node/preference.ts";
 export { restoreMachine } from "./node/restoreMachine.ts";

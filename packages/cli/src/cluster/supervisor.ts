@@ -242,10 +242,10 @@ export class Supervisor {
   }
 }
 
-/** Another start would end the same way: the disk, the directory or the options must be seen to first. */
+/** Another start would end the same way: what is wrong must be seen to first. */
 function isHopeless(exitCode: number | null, errorCode: string | undefined): boolean {
   if (exitCode === exitCodes.storageFault || exitCode === exitCodes.usage) return true;
-  return errorCode === "WRONG_DIRECTORY";
+  return errorCode === "WRONG_DIRECTORY" || errorCode === "REMOVED";
 }
 
 function newSlot(spec: NodeSpec): Slot {

@@ -1,5 +1,5 @@
 /** Sentences about what keeps a node from taking part, for its status and its log: the newest few, each once. */
-import type { Standing } from "../ports/index.ts";
+import type { Refusal, Standing } from "../ports/index.ts";
 
 const maxComplaints = 16;
 
@@ -21,6 +21,11 @@ export class Complaints {
     this.#sentences = [...this.#sentences.filter((old) => old !== sentence), sentence].slice(-maxComplaints);
     this.#tell(sentence);
   }
+}
+
+/** Of a moment: nothing that anybody should look at. */
+export function isPassing({ code }: Refusal): boolean {
+  return code === "STARTING" || code === "CLOSING";
 }
 
 /** What is wrong with a directory that was opened, if anything is. */

@@ -92,6 +92,8 @@ export interface NodeStatus {
   readonly configuration: Configuration | undefined;
   /** Of the entry that set the configuration; 0: it is the one of birth. */
   readonly configurationIndex: Index;
+  /** Of the committed entry that removed this node from the cluster, as its own log has it. */
+  readonly removedAt: Index | undefined;
   /** Set while the node is mute. */
   readonly floor: Floor | undefined;
   readonly boot: number;
@@ -115,6 +117,8 @@ export type NodeEvent =
       readonly index: Index;
       readonly configuration: Configuration;
     }
+  /** By this node's own log its removal is committed, by the entry of this index. */
+  | { readonly kind: "removed"; readonly index: Index }
   | SnapshotEvent
   | { readonly kind: "peerLinked"; readonly peer: NodeId }
   | { readonly kind: "peerLost"; readonly peer: NodeId; readonly reason: string };

@@ -6,6 +6,7 @@
  */
 import {
   type ConfigurationAt,
+  type Index,
   invariant,
   type MemberChange,
   type MemberId,
@@ -27,12 +28,13 @@ import {
   type TransportHandlers,
 } from "../ports/index.ts";
 import { BirthProcess } from "./birthProcess.ts";
-import { Complaints, complaintOf } from "./complaints.ts";
+import { Complaints, complaintOf, isPassing } from "./complaints.ts";
 import { CoreDriver, type CoreObserver } from "./coreDriver.ts";
 import { Handover } from "./handover.ts";
 import { MembershipWaiters } from "./membershipWaiters.ts";
 import { coreOptions, type ResolvedRaftOptions } from "./options.ts";
 import { ownHello } from "./ownHello.ts";
+import { OwnMembership } from "./ownMembership.ts";
 import { PeerRegistry } from "./peerRegistry.ts";
 import type {
   Applied,
@@ -64,9 +66,6 @@ export interface RunningOptions<Result>
   readonly observer: CoreObserver;
 }
 
-/** Of a moment: nothing that anybody should look at. */
-const passingRefusals: ReadonlySet<string> = new Set(["STARTING", "CLOSING"]);
-
 export class RunningNode<Result> implements RaftNode<Result> {
   readonly member: MemberId;
   readonly closed: Promise<void>;
@@ -79,6 +78,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
   readonly #listeners = new Set<(event: NodeEvent) => void>();
   readonly #handover: Handover;
   #driver: CoreDriver<Result> | undefined;
+  readonly #own: OwnMembership;
   readonly #complaints: Complaints;
   readonly #roles: RoleNotes;
   #ending: Promise<void> | undefined;
@@ -99,6 +99,8 @@ export class RunningNode<Result> implements RaftNode<Result> {
       required: () => options.machine.versions?.required ?? 1,
       complain: (sentence) => this.#complaints.add(sentence),
     });
+    const removed = (index: Index): void => this.#emit({ kind: "removed", index });
+    this.#own = new OwnMembership(options.self, options.log, removed);
     this.#handover = new Handover({
       driver: () => this.#readyDriver(),
       waiters: this.#waiters,
@@ -180,6 +182,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
       driver: this.#driver,
       peers: this.#peers,
       ownAddress: this.#options.address,
+      own: this.#own,
       complaints: this.#complaints.sentences,
       closed: this.#ending !== undefined,
     });
@@ -277,7 +280,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
   }
 
   #refusedBy(node: string, refusal: Refusal): void {
-    if (passingRefusals.has(refusal.code)) return;
+    if (isPassing(refusal)) return;
     this.#complaints.add(`${node} refuses this node: ${refusal.reason}`);
     if (refusal.code !== "rolledBack") return;
     const { log } = this.#options;
@@ -327,6 +330,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
       failed: (error) => this.#fail(error),
     });
     this.#peers.membershipChanged(this.#driver.state.outbox.toldMembership);
+    this.#own.follow(this.#driver.state);
     for (const difference of this.#peers.differences()) {
       logger.info(difference, "The peers option differs from the log, whose members count.");
     }
@@ -353,6 +357,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
     this.#peers.membershipChanged(view);
     this.#options.transport.setPeers(this.#peers.targets());
     this.#emit({ kind: "membershipChanged", ...inForce });
+    if (this.#driver !== undefined) this.#own.follow(this.#driver.state);
   }
 
   #emit(event: NodeEvent): void {

@@ -13,6 +13,7 @@ import {
 } from "../core/index.ts";
 import type { LogStore } from "../ports/index.ts";
 import type { CoreDriver } from "./coreDriver.ts";
+import { type OwnMembership, removalSentence } from "./ownMembership.ts";
 import type { PeerRegistry } from "./peerRegistry.ts";
 import type { NodeStatus, PeerStatus } from "./raftNode.ts";
 
@@ -22,6 +23,7 @@ export interface StatusSources<Result> {
   readonly driver: CoreDriver<Result> | undefined;
   readonly peers: PeerRegistry;
   readonly ownAddress: string;
+  readonly own: Pick<OwnMembership, "removedAt">;
   readonly complaints: readonly string[];
   readonly closed: boolean;
 }
@@ -30,7 +32,7 @@ const notNamed =
   "The members that this node knows of do not include it: it was removed, or the log that adds it is on its way.";
 
 export function nodeStatus<Result>(sources: StatusSources<Result>): NodeStatus {
-  const { member, log, driver, complaints, closed } = sources;
+  const { member, log, driver, own, complaints, closed } = sources;
   const { standing } = log;
   const common = {
     member,
@@ -56,6 +58,7 @@ export function nodeStatus<Result>(sources: StatusSources<Result>): NodeStatus {
       isBehind: false,
       configuration: undefined,
       configurationIndex: asIndex(0),
+      removedAt: undefined,
       floor: standing.kind === "lost" ? standing.floor : undefined,
       peers: [],
     };
@@ -64,7 +67,7 @@ export function nodeStatus<Result>(sources: StatusSources<Result>): NodeStatus {
   const { index: configurationIndex, configuration } = newestConfiguration(state.log);
   return {
     ...common,
-    complaints: isMember(configuration, member) ? complaints : [...complaints, notNamed],
+    complaints: isMember(configuration, member) ? complaints : [...complaints, whyNotNamed(sources)],
     role: state.role,
     term: state.currentTerm,
     leader: state.leader,
@@ -79,9 +82,15 @@ export function nodeStatus<Result>(sources: StatusSources<Result>): NodeStatus {
     isBehind: isBehind(state),
     configuration,
     configurationIndex,
+    removedAt: own.removedAt,
     floor: state.floor,
     peers: peerStatuses(sources, configuration, (peer) => state.leading?.peers.get(peer)),
   };
+}
+
+function whyNotNamed<Result>({ member, log: { standing }, own }: StatusSources<Result>): string {
+  if (own.removedAt === undefined || standing.kind !== "born") return notNamed;
+  return removalSentence(member, standing.birth.clusterId, `entry ${own.removedAt} of its log says so`);
 }
 
 function candidateAddress<Result>(

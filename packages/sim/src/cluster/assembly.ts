@@ -197,6 +197,7 @@ export function storeAssembly(options: RaftOptions): Assembly {
           },
           client: { requestTimeoutMs: 2_000, sessionTtlMs: 5_000, session: true },
           pid: host.starts,
+          staysWhenRemoved: true,
         },
       );
       return {
