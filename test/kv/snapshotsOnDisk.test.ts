@@ -81,6 +81,12 @@ describe("A node that snapshots", () => {
     for (const isDamaged of [false, true]) {
       if (isDamaged) damage(join(directory, "snapshots", snapshotFiles(directory).at(-1) as string));
       const node = await start(directory);
+      const tooEarly = {
+        code: "UNAVAILABLE",
+        retryable: true,
+        message: expect.stringMatching(/restores its state/),
+      };
+      await expect(node.raft.readIndex()).rejects.toMatchObject(tooEarly);
       const { entries } = await node.kv.list({ prefix: "key/" }, { limit: 10_000 });
       const found = new Map(entries.map(({ key, value }) => [key, value]));
       expect(found.size).toBe(written);

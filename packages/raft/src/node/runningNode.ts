@@ -200,7 +200,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
 
   #readyDriver(): CoreDriver<Result> | QuorateError {
     const driver = this.#driver;
-    const refusal = whyNotReady(driver, this.#ending !== undefined);
+    const refusal = whyNotReady(driver, this.#options.log.standing.kind, this.#ending !== undefined);
     if (refusal !== undefined) return refusal;
     invariant(driver !== undefined, "a node that is ready has a driver", { member: this.member });
     return driver;
