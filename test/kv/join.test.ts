@@ -141,6 +141,44 @@ describe("close", () => {
   });
 });
 
+describe("a node that joins where the others cannot reach it", () => {
+  it("ends and says so, and comes in with the same directory at another address", async () => {
+    const network = memoryNetwork();
+    const bad = "ws://10.0.0.4:7101";
+    const good = "ws://10.0.0.5:7101";
+    const dataDir = await mkdtemp(pathOf(tmpdir(), "quorate-join-"));
+    directories.push(dataDir);
+    const others = await three({
+      ...network,
+      dial: (to, ...more) =>
+        to === bad ? Promise.reject(new Error("no route to host")) : network.dial(to, ...more),
+    });
+    const electionTimeoutMs = { min: 30, max: 60 };
+    const d = {
+      id: "d",
+      via: [peers.a],
+      dataDir,
+      network,
+      insecure: true,
+      heartbeatMs: 15,
+      electionTimeoutMs,
+    };
+    const unreachable = kept(await join({ ...d, listen: bad }));
+    expect(await errorFrom(deadline(unreachable.node.closed))).toMatchObject({
+      code: "TIMED_OUT",
+      message: expect.stringMatching(
+        /can reach it at ws:\/\/10\.0\.0\.4:7101.*--listen.*quorate member remove d/,
+      ),
+    });
+    kept(await join({ ...d, listen: good }));
+    const voters = (): readonly string[] =>
+      others[0]?.node
+        .status()
+        .configuration?.voters.map(({ id, address }) => `${id.slice(0, 1)} ${address}`) ?? [];
+    await until(() => voters().includes(`d ${good}`), "d is a voter");
+  });
+});
+
 describe("a node that is removed", () => {
   it("answers whoever asked for it over itself, closes, says why, and ends what is under way", async () => {
     const clusters = await three(memoryNetwork());

@@ -74,6 +74,13 @@ describe("a node that asks to be taken in", () => {
     expect([...committed.asked, ...open.asked]).toEqual([]);
   });
 
+  it("is looked for where it is now, when it could not be reached where it was", async () => {
+    const node = leader(withJoiner, { configurationIndex: 7, commitIndex: 7 });
+    const endpoint = "ws://10.0.0.9:7101";
+    await answerMemberRequest(node, { ...request, endpoint }, sameRelease);
+    expect(node.asked).toEqual([[{ kind: "move", id: joiner.id, address: endpoint }]]);
+  });
+
   it("is refused for good where its release would misread the cluster's entries", async () => {
     const node = leader(votersOnly([a]), { configurationIndex: 0, commitIndex: 9 });
     const older = { shown: 1, required: () => 2 };

@@ -257,6 +257,7 @@ describe("the birth of a cluster", () => {
     expect(nursery.failures).toEqual([]);
     await nursery.clock.pass(1);
     expect(nursery.failures).toMatchObject([{ code: "TIMED_OUT", retryable: true, outcome: "none" }]);
+    expect(String(nursery.failures[0])).toMatch(/can reach it at ws:.*--listen.*quorate member remove d\./);
   });
 
   it("ends the wait, and so does the end of the node", async () => {

@@ -75,6 +75,7 @@ describe("a cluster of real nodes", () => {
     ] as const) {
       c.start(changes);
       expect(await c.exited).toEqual({ code: 6, signal: null });
+      expect(c.log.split("it cannot come back")).toHaveLength(2);
       expect(c.log).toMatch(new RegExp(`was removed from cluster [0-9a-f]{32}: ${by}.*--join`));
     }
     await rm(c.spec.dataDir, { recursive: true });

@@ -46,6 +46,7 @@ async function runUntilStopped(
   link: SupervisorLink | undefined,
 ): Promise<number> {
   const logger = nodeLogger(options.logLevel, options.id);
+  let ending: Ending | undefined;
   try {
     logger.info({ listen: options.listen, dataDir: options.dataDir, pid: process.pid }, "starting");
     const starting = openNode(options, logger);
@@ -54,11 +55,12 @@ async function runUntilStopped(
       await closeWithin(starting, first, logger);
       return exitCodes.done;
     }
-    const ending = await Promise.race([stop, faultOf(first), ...serve(first, link)]);
+    ending = await Promise.race([stop, faultOf(first), ...serve(first, link)]);
     await closeWithin(starting, ending, logger);
     return exitCodes.done;
   } catch (error) {
-    await tellFailure(error, logger, link);
+    // Of a fault the node has said in its log why it stops; a supervisor is told all the same.
+    if (ending?.kind !== "fault" || link !== undefined) await tellFailure(error, logger, link);
     return exitCodeOf(error);
   } finally {
     logger.flush();

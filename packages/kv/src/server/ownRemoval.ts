@@ -23,7 +23,7 @@ import { removalSentence } from "@quorate/raft/internal";
 export interface RemovalPorts {
   readonly node: Pick<RaftNode<unknown>, "member" | "status" | "observe">;
   readonly clock: Pick<Clock, "after">;
-  readonly logger: Pick<Logger, "debug" | "warn">;
+  readonly logger: Pick<Logger, "debug" | "error">;
   /** Between two looks for a leader. */
   readonly lookEveryMs: number;
   /** Between the knowledge and `removed`: whoever asked for the removal over this node is still to be answered. */
@@ -109,7 +109,7 @@ export class OwnRemoval {
     const { node, clock, logger, graceMs, removed } = this.#ports;
     const { clusterId = "" } = node.status();
     const error = new QuorateError("REMOVED", removalSentence(node.member, clusterId, by));
-    logger.warn({ member: node.member, clusterId }, "This node was removed from its cluster, and stops.");
+    logger.error({ code: error.code }, `The node stops: ${error.message}`);
     this.#cancel = clock.after(graceMs, () => removed(error));
   }
 }

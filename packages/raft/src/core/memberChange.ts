@@ -141,7 +141,8 @@ function hasVoter({ voters }: Draft, id: MemberId): boolean {
 
 /**
  * What takes a node in that asks for it: adds it, or puts it in the place of the member of its name. One that was wiped
- * again while it waited for its promotion takes the place of that learner, not of the voter. Undefined: it is a member.
+ * again while it waited for its promotion takes the place of that learner, not of the voter. One that was added and
+ * could not be reached may come back with another address. Undefined: it is a member, and looked for where it is.
  */
 export function admission(
   configuration: Configuration,
@@ -149,7 +150,9 @@ export function admission(
   promotes: boolean,
 ): MemberChange | undefined {
   const members = membersOf(configuration);
-  if (members.some(({ id }) => id === member.id)) return undefined;
+  const known = members.find(({ id }) => id === member.id);
+  if (known?.address === member.address) return undefined;
+  if (known !== undefined) return { kind: "move", id: member.id, address: member.address };
   const isNamesake = ({ id }: Member): boolean => nodeIdOf(id) === nodeIdOf(member.id);
   const before = configuration.learners.find(isNamesake) ?? members.find(isNamesake);
   return before === undefined

@@ -127,13 +127,15 @@ export class BirthProcess {
 
   /** Whoever adds it may remove it again before it was told, and it does not hear of that: nobody links to it. */
   #waitToBeTold(): void {
-    const { clock, electionTimeoutMaxMs, failed, joins, log, self } = this.#ports;
+    const { clock, electionTimeoutMaxMs, failed, joins, log, peers, self } = this.#ports;
     if (joins === undefined || log.standing.kind !== "unborn") return;
+    const ownAddress = peers.find(({ nodeId }) => nodeId === nodeIdOf(self))?.address;
     const withinMs = toldWithinTimeouts * electionTimeoutMaxMs;
     this.#cancelWait = clock.after(withinMs, () => {
       const sentence =
-        `${nodeIdOf(self)} was added to cluster ${joins}, and no member of it said so within ${withinMs} ms: either ` +
-        "none can reach it at its address, or it was removed again. Start it again to be added anew.";
+        `${nodeIdOf(self)} was added to cluster ${joins}, and no member of it said so within ${withinMs} ms: either none ` +
+        `can reach it at ${ownAddress}, or it was removed again. It may stand in the list of members still: start it ` +
+        `again at an address (--listen) that they reach, or take it out with quorate member remove ${nodeIdOf(self)}.`;
       failed(new QuorateError("TIMED_OUT", sentence, { retryable: true }));
     });
   }
