@@ -68,11 +68,23 @@ describe("--help", () => {
 });
 
 describe("the sentence of an error", () => {
-  it("calls an unknown outcome unknown and says what to do", () => {
-    const sentence = sentenceOf(
-      new QuorateError("TIMED_OUT", "No answer within 5 s.", { outcome: "unknown" }),
-    );
-    expect(sentence).toMatch(/^No answer within 5 s\. .*unknown.*read the key/);
+  it.each([
+    ["put", /read the key .*--if-absent/],
+    ["delete", /read the key .*--if-revision/],
+    ["txn", /read its keys/],
+    ["member", /quorate member list .*--if-index/],
+    ["node", /quorate member list/],
+    ["transfer", /quorate status/],
+    ["lease", /quorate lease show/],
+    ["session", /quorate session list/],
+    ["limits", /quorate limits/],
+    ["demo", /look how it stands/],
+  ])("calls the unknown outcome of %s unknown and says where to look", (command, look) => {
+    const error = new QuorateError("TIMED_OUT", "No answer within 5 s.", { outcome: "unknown" });
+    const sentence = sentenceOf(error, command);
+    expect(sentence).toMatch(/^No answer within 5 s\. The outcome is unknown: /);
+    expect(sentence).toMatch(look);
+    expect(sentence.includes("the key")).toBe(command === "put" || command === "delete");
   });
 
   it("does not call a definite failure unknown", () => {

@@ -51,6 +51,23 @@ describe("a write whose answer is lost", () => {
   });
 });
 
+describe("what is unknown", () => {
+  it("says where to look: who leads after a transfer, who is there after the end of a session", async () => {
+    nodes = await FakeCluster.start(1);
+    await using cluster = nodes.connect();
+    await cluster.kv.put("n", 0);
+    nodes.node("a").behave = ({ body }, honest) =>
+      body.kind === "transfer" || body.kind === "execute" ? "silence" : honest();
+    const told = async (call: Promise<unknown>): Promise<string> =>
+      (await errorFrom(passing(nodes.clock, 600, call))).message;
+    const options = { timeoutMs: 500 };
+    expect(await told(cluster.transferLeadership(options))).toContain("to see who leads");
+    expect(await told(cluster.sessions.close(7, options))).toContain("list the sessions to see");
+    expect(await told(cluster.kv.put("n", 1, options))).toContain("read the key to see");
+    nodes.node("a").behave = (_request, honest) => honest();
+  });
+});
+
 describe("a write that certainly did nothing", () => {
   it("is sent again, also without a session", async () => {
     nodes = await FakeCluster.start(3);

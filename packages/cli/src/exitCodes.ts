@@ -105,13 +105,29 @@ export function runnerExitCodeOf(error: unknown): number {
   return error instanceof CommandFailure ? error.exitCode : exitCodes.runnerFailed;
 }
 
-const unknownAdvice =
-  "The write's outcome is unknown: read the key before you try again, or repeat it with --if-revision or " +
-  "--if-absent, which cannot take effect twice.";
+/** What to look at before a command whose outcome is unknown is given again. */
+const looks: Readonly<Record<string, string>> = {
+  put:
+    "read the key before you try again, or repeat it with --if-revision or --if-absent, which cannot take effect " +
+    "twice",
+  delete:
+    "read the key before you try again, or repeat it with --if-revision, which cannot take effect twice",
+  txn: "read its keys before you try again, or have it compare what it changes, so that it cannot take effect twice",
+  limits: "quorate limits shows what holds now",
+  member:
+    "look at quorate member list before you try again, or repeat it with --if-index, which cannot take effect twice",
+  node: "quorate member list shows whether this node was taken in; start it again, which asks for nothing twice",
+  transfer: "quorate status shows who leads now",
+  lease: "quorate lease show and list tell how it stands",
+  session: "quorate session list shows who is there still",
+};
 
 /** One or two sentences for people. What is unknown is always called unknown. */
-export function sentenceOf(error: unknown): string {
+export function sentenceOf(error: unknown, command = ""): string {
   const fields = quorateError(error);
-  if (fields?.outcome === "unknown") return `${fields.message} ${unknownAdvice}`;
+  if (fields?.outcome === "unknown") {
+    const look = Object.hasOwn(looks, command) ? looks[command] : "look how it stands before you try again";
+    return `${fields.message} The outcome is unknown: ${look}.`;
+  }
   return error instanceof Error ? error.message : String(error);
 }

@@ -77,7 +77,7 @@ function readVersion(): string {
 }
 
 function report(error: unknown, args: readonly string[]): void {
-  const sentence = sentenceOf(error);
+  const sentence = sentenceOf(error, args[0]);
   if (args.includes("--json")) {
     const fields = quorateError(error);
     const code = fields?.code ?? (error instanceof UsageError ? "INVALID_ARGUMENT" : "FAILED");

@@ -9,7 +9,12 @@ import { executedOf, unexpected } from "./writer.ts";
 
 const reading: CallPolicy = { target: "home", resend: "always", hasEffect: false };
 /** A session's id is never used again, so it may be asked twice. */
-const closing: CallPolicy = { target: "leader", resend: "always", hasEffect: true };
+const closing: CallPolicy = {
+  target: "leader",
+  resend: "always",
+  hasEffect: true,
+  advice: "list the sessions to see",
+};
 
 export function clusterSessions(ports: AskPorts): ClusterSessions {
   return {

@@ -10,7 +10,8 @@ export function transferLeadership(
   const { target = "" } = options;
   return calls.run(patienceOptions(options, requestTimeoutMs), async (patience) => {
     // Not sent twice: a second one would move the office on from the node that has it by then.
-    const policy = { target: "leader", resend: "ifNone", hasEffect: true } as const;
+    const advice = "ask for the status to see who leads";
+    const policy = { target: "leader", resend: "ifNone", hasEffect: true, advice } as const;
     const { body } = await caller.call({ kind: "transfer", target }, policy, patience);
     if (body.kind === "transferred") return { leader: body.leader, term: body.term };
     throw senseless("a transfer", body, "unknown");

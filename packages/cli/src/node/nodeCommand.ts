@@ -167,7 +167,7 @@ async function tellFailure(
   link: SupervisorLink | undefined,
 ): Promise<void> {
   const code = quorateError(error)?.code;
-  const message = sentenceOf(error);
+  const message = sentenceOf(error, "node");
   if (link === undefined) logger.error({ code, ...(code === undefined ? { err: error } : {}) }, message);
   else await link.send({ kind: "failed", code: code ?? "FAILED", message });
 }
