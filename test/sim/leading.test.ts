@@ -1,5 +1,5 @@
 /** How `election.lead()` ends, and what it tells of others meanwhile, in virtual time. */
-import type { Lease } from "@quorate/client";
+import type { Lease, LeaseLostError } from "@quorate/client";
 import * as sim from "@quorate/sim";
 import { describe, expect, it } from "vitest";
 import { LeaseWorld, ttlMs } from "./leaseWorld.ts";
@@ -25,6 +25,54 @@ describe("to lead", () => {
     await world.run(3 * ttlMs);
     expect(runs).toBe(1);
     expect(await world.outcome(a.cluster.election("x").candidates())).toEqual([]);
+  });
+
+  it("tells each loss with what the work threw after it, and goes on; without rejoining it rejects with that", async () => {
+    const world = await LeaseWorld.open(sim, 57);
+    const a = world.connect();
+    const told: unknown[] = [];
+    let runs = 0;
+    const work = async (lease: Lease): Promise<string> => {
+      runs += 1;
+      if (runs === 4) return "done";
+      await untilOver(lease);
+      if (runs === 2) lease.check();
+      if (runs === 1) throw new Error("the file is gone");
+      return "too late";
+    };
+    const onLost = ({ code, cause }: LeaseLostError): number => told.push(code, cause);
+    const leading = a.cluster.election("x", fast).lead(work, { onLost });
+    for (const run of [1, 2, 3]) {
+      await world.run(4 * ttlMs, () => runs === run);
+      world.blackHole(a);
+      await world.run(ttlMs);
+      world.heal(a);
+    }
+    expect(await world.outcome(leading)).toBe("done");
+    const gone = expect.objectContaining({ message: "the file is gone" });
+    expect(told).toEqual(["LEASE_LOST", gone, "LEASE_LOST", undefined, "LEASE_LOST", undefined]);
+
+    runs = 0;
+    const once = a.cluster.election("y", fast).lead(work, { rejoin: false });
+    const refused = expect(world.outcome(once)).rejects.toMatchObject({ code: "LEASE_LOST", cause: gone });
+    await world.run(4 * ttlMs, () => runs === 1);
+    world.blackHole(a);
+    await world.run(ttlMs);
+    await refused;
+  });
+
+  it("ends with what its listener throws of a loss", async () => {
+    const world = await LeaseWorld.open(sim, 58);
+    const a = world.connect();
+    const onLost = (): never => {
+      throw new Error("enough");
+    };
+    const leading = a.cluster.election("x", fast).lead(untilOver, { onLost });
+    const refused = expect(world.outcome(leading)).rejects.toThrow("enough");
+    await world.run(500);
+    world.blackHole(a);
+    await world.run(ttlMs);
+    await refused;
   });
 
   it("ends with ABORTED by the signal while it waits, and with what the work gives while it leads", async () => {

@@ -24,18 +24,21 @@ export type LossReason =
 
 /**
  * Code `LEASE_LOST`, outcome `none`: what was to be done under the lease was not done. Final: nothing revives it. Stop
- * the work, and acquire it again to go on.
+ * the work, and acquire it again to go on. From a recipe it has as its `cause` what the work threw, if that was
+ * something else than the loss.
  */
 export class LeaseLostError extends QuorateError {
   readonly lease: string;
   readonly term: number;
   readonly reason: LossReason;
 
-  constructor(lease: string, term: number, reason: LossReason) {
+  /** `cause`: what the work under it threw, of its own, after the loss. */
+  constructor(lease: string, term: number, reason: LossReason, cause?: unknown) {
     super(
       "LEASE_LOST",
       `The lease ${JSON.stringify(lease)} of term ${term} is not held any more: ${words[reason]}. ` +
         "Stop what needs it; it may go on only under a lease that is acquired again.",
+      { cause },
     );
     this.name = "LeaseLostError";
     this.lease = lease;

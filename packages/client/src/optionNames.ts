@@ -61,7 +61,13 @@ const lease: OptionNames<LeaseOptions> = {
   renewDeadlineMs: true,
 };
 const work: OptionNames<WorkOptions> = { exitOnLossMs: true, exit: true };
-const lead: OptionNames<LeadOptions> = { ...work, signal: true, rejoin: true, onNewLeader: true };
+const lead: OptionNames<LeadOptions> = {
+  ...work,
+  signal: true,
+  rejoin: true,
+  onLost: true,
+  onNewLeader: true,
+};
 const election: OptionNames<ElectionOptions> = {
   leaseDurationMs: true,
   renewDeadlineMs: true,

@@ -5,6 +5,7 @@
 import { QuorateError } from "@quorate/raft";
 import type { Cluster, RequestOptions, Value } from "../cluster.ts";
 import type { Lease, LeaseCandidate, LeaseInfo } from "../leaseApi.ts";
+import type { LeaseLostError } from "../leaseLostError.ts";
 import { taken } from "../optionNames.ts";
 import { type ElectionOptions, electionLease } from "./electionOptions.ts";
 import { tellNewLeaders } from "./newLeaders.ts";
@@ -25,6 +26,11 @@ export interface LeadOptions extends WorkOptions {
   /** After a loss, campaign again. Default true; with false it rejects `LeaseLostError`. */
   readonly rejoin?: boolean;
   /**
+   * As client-go's `OnStoppedLeading`: called after each loss, once the work has settled, before it campaigns again.
+   * What the work threw of its own is the error's `cause`. What this throws, `lead` rejects with.
+   */
+  readonly onLost?: (error: LeaseLostError) => void;
+  /**
    * As client-go's: called once with each new leader that this process hears of, in the order of their terms: the one
    * that leads when the campaign begins, and this candidate too. Not when a leader goes: `election.observe` and
    * `election.leader` tell that, and the own loss `lease.signal`. While this process is cut off, it hears of nobody.
@@ -38,7 +44,8 @@ export interface Election {
   readonly isLeading: boolean;
   /**
    * Campaigns, runs `work` as the leader, gives up the role when it has settled, and gives what it gives. After a loss
-   * it waits for the work to settle and campaigns again. The work is to call `lease.check()` before each effect.
+   * it waits for the work to settle, tells `onLost`, and campaigns again. The work is to call `lease.check()` before
+   * each effect.
    *
    * Rejects with what `work` throws while it leads, and does not campaign again then; `ABORTED` where the signal ends
    * the waiting; `CLOSED` where the cluster object is closed, after the work has settled.
@@ -110,6 +117,7 @@ async function lead<Result>(
       const lease = await campaignOn(election, signal);
       const outcome = await workUnder(cluster, lease, work, options);
       if (outcome.kind === "done") return outcome.result;
+      if (outcome.kind === "lost") options.onLost?.(outcome.error);
       if (outcome.kind === "failed" || !rejoin) throw outcome.error;
     }
   } finally {

@@ -12,7 +12,7 @@ export interface Lock {
   tryAcquire(options?: LeaseOptions): Promise<Lease | undefined>;
   /**
    * Acquires, runs, and releases when `work` has settled; gives what it gives. Rejects `LeaseLostError` where the lock
-   * was lost meanwhile, whatever the work came to.
+   * was lost meanwhile, whatever the work came to: what it threw is the error's `cause`.
    */
   run<Result>(work: Work<Result>, options?: LeaseOptions & WorkOptions): Promise<Result>;
 }

@@ -31,7 +31,7 @@ export interface WorkPorts {
 export type WorkOutcome<Result> =
   | { readonly kind: "done"; readonly result: Result }
   | { readonly kind: "failed"; readonly error: unknown }
-  /** Whatever it gave: part of it may have been done beside another holder's. */
+  /** Whatever it gave: part of it may have been done beside another holder's. What it threw is the error's cause. */
   | { readonly kind: "lost"; readonly error: LeaseLostError };
 
 export async function workUnder<Result>(
@@ -64,10 +64,17 @@ async function settled<Result>(lease: Lease, work: Work<Result>): Promise<WorkOu
 /** What has become of the work, which has settled, by what has become of its lease. */
 function judged<Result>(outcome: WorkOutcome<Result>, loss: LeaseLostError | undefined): WorkOutcome<Result> {
   if (loss === undefined || loss.reason === "released") return outcome;
-  if (loss.reason !== "closed") return { kind: "lost", error: loss };
+  const failure =
+    outcome.kind === "failed" && !(outcome.error instanceof LeaseLostError) ? outcome : undefined;
+  if (loss.reason !== "closed") return { kind: "lost", error: failure ? caused(loss, failure.error) : loss };
   // Its own error tells more.
-  if (outcome.kind === "failed" && !(outcome.error instanceof LeaseLostError)) return outcome;
+  if (failure !== undefined) return failure;
   return { kind: "failed", error: new QuorateError("CLOSED", closedUnderWay, { cause: loss }) };
+}
+
+/** Not the loss itself, which everybody is told who has its signal. */
+function caused({ lease, term, reason }: LeaseLostError, cause: unknown): LeaseLostError {
+  return new LeaseLostError(lease, term, reason, cause);
 }
 
 /** As of now; the signal may not have fired yet. */
