@@ -1,11 +1,12 @@
 /** The clock that ends silent sessions, in virtual time, on a leader that does what the test says. */
-import { type Command, decodeProposal, encodeProposal } from "@quorate/client/protocol";
+import { type Command, encodeProposal } from "@quorate/client/protocol";
 import { createMachineHost, type MachineHost, SessionClock, type Verdict } from "@quorate/kv/internal";
 import { isAlive } from "@quorate/kv/machine";
 import { asTerm, QuorateError, type ReadPoint, silentLogger } from "@quorate/raft";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ManyTimers, manyTimers } from "../client/manyTimers.ts";
 import { settle } from "../transport/world.ts";
+import { expiredBy } from "./expiries.ts";
 import { FakeRaftNode, Gate } from "./fakeRaftNode.ts";
 
 const ttlMs = 4_000;
@@ -75,12 +76,6 @@ function silence(session: number): number {
 
 function expiries(): number[] {
   return node.proposed.flatMap(expiredBy);
-}
-
-function expiredBy(data: Uint8Array | undefined): number[] {
-  const decoded = decodeProposal(data ?? new Uint8Array(0));
-  if (decoded.kind !== "proposal" || decoded.proposal.command.kind !== "expireSessions") return [];
-  return decoded.proposal.command.sessions.map(({ session }) => session);
 }
 
 /** What else is proposed goes through. */
@@ -282,18 +277,6 @@ describe("a leader that stood still", () => {
     expect(expiries()).toEqual([]);
     await clock.pass(100);
     expect(expiries()).toEqual([session]);
-  });
-});
-
-describe("a crowd that falls silent together", () => {
-  it("is ended in portions, all of it", async () => {
-    for (let n = 0; n < 100; n += 1) open();
-    await clock.pass(ttlMs + 2 * heartbeatMs);
-    expect(host.store.sessions.size).toBe(0);
-    expect(expiries()).toHaveLength(100);
-    const largest = Math.max(...node.proposed.map((data) => data.length));
-    expect(largest).toBeLessThan(4 + 8 * 3);
-    expect(sessionClock.tracked).toBe(0);
   });
 });
 

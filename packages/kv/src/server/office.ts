@@ -1,6 +1,7 @@
 /**
  * What a leader knows of the silence of sessions, for one term of office. All times are `bootMs`.
  */
+import type { SessionAt } from "@quorate/client/protocol";
 import type { Cancel } from "@quorate/raft";
 import { type SessionState, silenceOf } from "../machine/index.ts";
 
@@ -9,6 +10,8 @@ export type Verdict = "alive" | "ended" | "notLeader" | "notNow";
 
 /** What is to be done about the silence of a session. */
 export type Lateness = "expired" | "silent";
+
+export type Due = Readonly<Record<Lateness, readonly SessionAt[]>>;
 
 interface Renewing {
   readonly session: number;
@@ -34,6 +37,8 @@ export class Office {
   /** When the timer is due. */
   dueMs: number = Number.POSITIVE_INFINITY;
   isSweeping = false;
+  /** What those that end portions of a crowd wait for together. */
+  passing: Promise<boolean> | undefined;
   /** Keep-alives that have arrived and are not judged yet, by session. */
   readonly #arrived: Map<number, number> = new Map();
   /** What was logged of a session's silence before this office. */
@@ -93,6 +98,15 @@ export class Office {
     return this.markMs(session, ttlMs) <= nowMs ? "silent" : undefined;
   }
 
+  due(sessions: Iterable<readonly [number, SessionState]>, nowMs: number): Due {
+    const due: Record<Lateness, SessionAt[]> = { expired: [], silent: [] };
+    for (const [session, state] of sessions) {
+      const lateness = this.latenessOf(session, state, nowMs);
+      if (lateness !== undefined) due[lateness].push({ session, renewals: state.renewals });
+    }
+    return due;
+  }
+
   /** When it may be ended. */
   expiryMs(session: number, ttlMs: number): number {
     return this.silentSinceMs(session) + ttlMs - (this.#silentBeforeMs.get(session) ?? 0);
@@ -103,4 +117,8 @@ export class Office {
     if (this.marking.has(session)) return Number.POSITIVE_INFINITY;
     return Math.max(this.silentSinceMs(session), this.markedMs.get(session) ?? 0) + silenceOf(ttlMs);
   }
+}
+
+export function isAnyone({ expired, silent }: Due): boolean {
+  return expired.length + silent.length > 0;
 }

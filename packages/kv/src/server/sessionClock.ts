@@ -21,7 +21,7 @@ import {
   type ReadPoint,
 } from "@quorate/raft";
 import { type SessionState, type StoreState, silenceOf } from "../machine/index.ts";
-import { type Lateness, Office, type Verdict } from "./office.ts";
+import { type Due, isAnyone, type Lateness, Office, type Verdict } from "./office.ts";
 
 export interface SessionClockPorts {
   readonly node: RaftNode<CommandResult>;
@@ -43,8 +43,6 @@ export interface SessionClockOptions {
   /** Such entries that are not applied yet. */
   readonly maxExpiriesUnderWay: number;
 }
-
-type Due = Readonly<Record<Lateness, readonly SessionAt[]>>;
 
 export class SessionClock {
   readonly #ports: SessionClockPorts;
@@ -313,7 +311,10 @@ export class SessionClock {
     await Promise.all(Array.from({ length: underWay }, () => this.#endPortions(office, portions)));
   }
 
-  /** One after the other, until one fails, or takes as long as if this process had stood still. */
+  /**
+   * One after the other, until one fails. After one that took as long as if this process had stood still, what has
+   * arrived meanwhile is heard first; under overload all of them are such, and those that are left have their turn.
+   */
   async #endPortions(office: Office, portions: Due[]): Promise<void> {
     const { clock } = this.#ports;
     for (let due = portions.pop(); due !== undefined; due = portions.pop()) {
@@ -324,19 +325,21 @@ export class SessionClock {
       ]);
       await new Promise<void>((resolve) => clock.defer(resolve));
       const isSteady = clock.bootMs() - startMs < this.#options.electionTimeoutMinMs;
-      if (this.#office === office && isSteady && outcomes.every((isApplied) => isApplied)) continue;
-      portions.length = 0;
+      const mayGoOn = this.#office === office && outcomes.every((isApplied) => isApplied);
+      if (!mayGoOn || !(isSteady || (await this.#passOnce(office)))) portions.length = 0;
     }
   }
 
+  /** Those that end portions side by side wait together. */
+  #passOnce(office: Office): Promise<boolean> {
+    office.passing ??= this.#pass(office, this.#options.heartbeatMs).finally(() => {
+      office.passing = undefined;
+    });
+    return office.passing;
+  }
+
   #due(office: Office): Due {
-    const nowMs = this.#ports.clock.bootMs();
-    const due: Record<Lateness, SessionAt[]> = { expired: [], silent: [] };
-    for (const [session, state] of this.#ports.store.sessions.entries()) {
-      const lateness = office.latenessOf(session, state, nowMs);
-      if (lateness !== undefined) due[lateness].push({ session, renewals: state.renewals });
-    }
-    return due;
+    return office.due(this.#ports.store.sessions.entries(), this.#ports.clock.bootMs());
   }
 
   /** Keep-alives may have come while the portion before was under way. */
@@ -392,8 +395,4 @@ export class SessionClock {
       return error.outcome;
     }
   }
-}
-
-function isAnyone({ expired, silent }: Due): boolean {
-  return expired.length + silent.length > 0;
 }
