@@ -9,7 +9,6 @@ import {
   type MemberId,
   memberId,
   type NodeId,
-  type RestoredState,
   votersOnly,
 } from "@quorate/raft";
 import {
@@ -20,6 +19,7 @@ import {
   Waiters,
 } from "@quorate/raft/internal";
 import { describe, expect, it } from "vitest";
+import { emptyRestored } from "./restored.ts";
 
 const self = memberId("a" as NodeId, "0".repeat(16));
 const leader = memberId("b" as NodeId, "0".repeat(16));
@@ -34,22 +34,12 @@ class Rig {
   private readonly deferred: (() => void)[] = [];
 
   constructor(voters: readonly MemberId[], lastIndex: number) {
-    const restored: RestoredState = {
+    const configuration = votersOnly(voters.map((id) => ({ id, address: "ws://localhost:1" })));
+    const restored = emptyRestored(configuration, {
       term: asTerm(1),
-      vote: undefined,
-      floor: undefined,
-      boundary: { index: asIndex(0), term: asTerm(0) },
-      snapshot: undefined,
       lastIndex: asIndex(lastIndex),
       termRuns: lastIndex === 0 ? [] : [{ firstIndex: asIndex(1), term: asTerm(1) }],
-      configurations: [
-        {
-          index: asIndex(0),
-          configuration: votersOnly(voters.map((id) => ({ id, address: "ws://localhost:1" }))),
-        },
-      ],
-      boot: 1,
-    };
+    });
     const log: Pick<LogStore, "write" | "read"> = {
       write: () =>
         new Promise((resolve) => {

@@ -19,6 +19,7 @@ import {
 } from "@quorate/raft/internal";
 import { describe, expect, it } from "vitest";
 import { type VirtualClock, virtualClock } from "../transport/world.ts";
+import { emptyRestored } from "./restored.ts";
 
 const [self, leader, other] = ["a", "b", "c"].map((name) => memberId(name as NodeId, "0".repeat(16))) as [
   MemberId,
@@ -48,17 +49,7 @@ function follower(seed: number): Follower {
   const voters = [self, leader, other].map((id) => ({ id, address: `ws://${id}` }));
   const driver = new CoreDriver<void>(
     coreOptions(resolveRaftOptions(), self, seed),
-    {
-      term: asTerm(3),
-      vote: undefined,
-      floor: undefined,
-      boundary: { index: asIndex(0), term: asTerm(0) },
-      snapshot: undefined,
-      lastIndex: asIndex(0),
-      termRuns: [],
-      configurations: [{ index: asIndex(0), configuration: votersOnly(voters) }],
-      boot: 1,
-    },
+    emptyRestored(votersOnly(voters), { term: asTerm(3) }),
     {
       clock,
       log: { write: async () => void done.push("write") } as unknown as LogStore,

@@ -1,7 +1,5 @@
 /** Nodes that are about to be born, or are told of their birth, without network and disk. */
 import {
-  asIndex,
-  asTerm,
   type Birth,
   type BirthMessage,
   type LogStore,
@@ -13,6 +11,7 @@ import {
 } from "@quorate/raft";
 import { BirthProcess } from "@quorate/raft/internal";
 import { manyTimers } from "../client/manyTimers.ts";
+import { emptyRestored } from "./restored.ts";
 
 export interface Node {
   readonly member: MemberId;
@@ -46,17 +45,7 @@ export function fakeLog(nodeId: string, incarnation: string): LogStore & { stand
       return Promise.resolve();
     },
     bear(birth: Birth) {
-      const restored = {
-        term: asTerm(0),
-        vote: undefined,
-        floor: undefined,
-        boundary: { index: asIndex(0), term: asTerm(0) },
-        snapshot: undefined,
-        lastIndex: asIndex(0),
-        termRuns: [],
-        configurations: [{ index: asIndex(0), configuration: birth.configuration }],
-        boot: 1,
-      };
+      const restored = emptyRestored(birth.configuration);
       log.standing = { kind: "born", birth, restored };
       return Promise.resolve(restored);
     },

@@ -1,7 +1,5 @@
 /** Who may speak to a node, judged on what a peer shows before anything of it is decoded. */
 import {
-  asIndex,
-  asTerm,
   type LogStore,
   memberId,
   type NodeId,
@@ -12,6 +10,7 @@ import {
 } from "@quorate/raft";
 import { type MachineGate, PeerRegistry } from "@quorate/raft/internal";
 import { describe, expect, it } from "vitest";
+import { emptyRestored } from "./restored.ts";
 
 const a = memberId("a" as NodeId, "00000000000000aa");
 const b = memberId("b" as NodeId, "00000000000000bb");
@@ -19,26 +18,14 @@ const wipedB = memberId("b" as NodeId, "00000000000000b2");
 const stranger = memberId("z" as NodeId, "00000000000000ff");
 const ourCluster = "c".repeat(32);
 
+const founded = votersOnly([
+  { id: a, address: "ws://a" },
+  { id: b, address: "ws://b" },
+]);
 const born: Standing = {
   kind: "born",
-  birth: {
-    clusterId: ourCluster,
-    configuration: votersOnly([
-      { id: a, address: "ws://a" },
-      { id: b, address: "ws://b" },
-    ]),
-  },
-  restored: {
-    term: asTerm(0),
-    vote: undefined,
-    floor: undefined,
-    boundary: { index: asIndex(0), term: asTerm(0) },
-    snapshot: undefined,
-    lastIndex: asIndex(0),
-    termRuns: [],
-    configurations: [],
-    boot: 1,
-  },
+  birth: { clusterId: ourCluster, configuration: founded },
+  restored: emptyRestored(founded),
 };
 
 function registry(

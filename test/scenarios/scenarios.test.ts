@@ -37,6 +37,7 @@ import {
   voteRequest,
 } from "../core/messages.ts";
 import { commitOf, hold, leaderOf, queued, sentOf, termsOf } from "../core/views.ts";
+import { emptyRestored } from "../node/restored.ts";
 
 const three = ["a", "b", "c"];
 
@@ -118,20 +119,9 @@ describe("votes", () => {
   it("NuRaft#668: with an empty log, the last term is that of the boundary before it", () => {
     const options = { ...defaults, self: idOf("a") };
     const boundary = { index: asIndex(5), term: asTerm(1) };
-    const configurations = [{ index: asIndex(0), configuration: configurationFor(three) }];
     const state = createState(
       options,
-      {
-        term: asTerm(1),
-        vote: undefined,
-        floor: undefined,
-        boundary,
-        snapshot: undefined,
-        lastIndex: boundary.index,
-        termRuns: [],
-        configurations,
-        boot: 1,
-      },
+      emptyRestored(configurationFor(three), { term: asTerm(1), boundary, lastIndex: boundary.index }),
       1000,
     );
     const ask = (lastTerm: number, lastIndex: number): boolean[] => {
