@@ -139,6 +139,20 @@ describe("the history", () => {
     expect(getPairAt(log.state, "k", 2_001)?.value.length).toBe(1_000_000);
   });
 
+  it("has little memory in its blocks that nothing is in, as it grows and after a restore", () => {
+    const log = createLog();
+    for (let n = 0; n < 6_000; n += 1) log.run(put(`key/${n % 50}`, "v".repeat(50 + ((n * 31) % 300))));
+    const restoration = restoreContent();
+    for (const chunk of writeContent(viewOf(log.state))) restoration.add(chunk);
+    for (const { history } of [log.state, restoration.finish()]) {
+      const full = history.blocks.slice(1, -1);
+      const held = full.reduce((sum, { slab }) => sum + slab.bytes.length, 0);
+      const used = full.reduce((sum, { end }) => sum + end, 0);
+      expect(full.length).toBeGreaterThan(15);
+      expect(held).toBeLessThan(1.15 * used);
+    }
+  });
+
   it("stays as it was in a view, whatever is added and cut meanwhile", () => {
     const log = createLog();
     for (let n = 1; n <= 700; n += 1) log.run(put(`k${n % 5}`, `v${n}`));

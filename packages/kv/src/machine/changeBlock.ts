@@ -1,7 +1,8 @@
 /**
  * Some hundred changes of the history, packed: of each its revision, the number of the key's next change, and the pair
  * that it replaced. A block grows at its end; what was cut away of it stays in memory for as long as it does, so it is
- * small in bytes too.
+ * small in bytes too. It begins as large as the one before became: what is too much of it, or was let go of as it grew,
+ * is memory for nothing.
  *
  *   revision, next change    8 bytes each, as doubles; next: 0 where there is none yet
  *   flags (8 bytes)          it replaced a pair; it put one
@@ -36,6 +37,9 @@ export interface ChangeBlock {
 export const maxBlockChanges = 256;
 const maxBlockBytes = 262_144;
 const minBlockBytes = 1_024;
+/** Of its bytes: what a block has more room for than the one before needed, and by how much it grows beyond that. */
+const marginPart = 16;
+const growthPart = 4;
 
 const headerBytes = 24;
 const hasBefore = 1;
@@ -43,8 +47,17 @@ const hasAfter = 2;
 
 const noBytes = new Uint8Array(0);
 
-export function createBlock(first: number): ChangeBlock {
-  return { first, slab: createSlab(minBlockBytes), starts: [], count: 0, cut: 0, end: 0, isClosed: false };
+/** With room for so many bytes. */
+export function createBlock(first: number, room: number): ChangeBlock {
+  return { first, slab: createSlab(room), starts: [], count: 0, cut: 0, end: 0, isClosed: false };
+}
+
+/** What comes after `block`, which is full, will take about as much. */
+export function blockAfter(first: number, block: ChangeBlock | undefined): ChangeBlock {
+  const { count, end } = block ?? { count: 1, end: 0 };
+  const likely = (end * maxBlockChanges) / count;
+  const room = Math.min(maxBlockBytes, Math.max(minBlockBytes, likely + likely / marginPart));
+  return createBlock(first, Math.ceil(room));
 }
 
 /** As it is now. It shares the memory, where more may come after its end. */
@@ -56,6 +69,11 @@ export function isFull({ isClosed, count, end }: ChangeBlock): boolean {
   return isClosed || count >= maxBlockChanges || end >= maxBlockBytes;
 }
 
+/** What a change takes of a block. */
+export function neededBytes(key: ByteString, before: StoredPair | undefined): number {
+  return headerBytes + packedBytes(key, before?.value ?? noBytes, before?.session);
+}
+
 export function addChange(
   block: ChangeBlock,
   revision: number,
@@ -63,7 +81,7 @@ export function addChange(
   before: StoredPair | undefined,
   puts: boolean,
 ): void {
-  const bytes = headerBytes + packedBytes(key, before?.value ?? noBytes, before?.session);
+  const bytes = neededBytes(key, before);
   reserve(block, bytes);
   const { slab, end } = block;
   slab.view.setFloat64(end, revision);
@@ -82,7 +100,7 @@ function nothingOf(key: ByteString): StoredPair {
 function reserve(block: ChangeBlock, bytes: number): void {
   const { slab, end } = block;
   if (end + bytes <= slab.bytes.length) return;
-  const larger = createSlab(Math.max(end + bytes, 2 * slab.bytes.length));
+  const larger = createSlab(Math.max(end + bytes, Math.ceil(slab.bytes.length * (1 + 1 / growthPart))));
   larger.bytes.set(slab.bytes.subarray(0, end));
   block.slab = larger;
 }

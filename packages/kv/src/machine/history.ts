@@ -9,10 +9,10 @@ import type { ByteString, StoredPair, StoreLimits } from "@quorate/client/protoc
 import {
   addChange,
   beforeAt,
+  blockAfter,
   type ChangeBlock,
   changeBytesAt,
   closedBlock,
-  createBlock,
   isFull,
   isOfKey,
   keyAt,
@@ -65,7 +65,7 @@ export function createHistory(floor: number = 0): History {
 export function addRecord(history: History, revision: number, changes: readonly NewChange[]): void {
   let block = history.blocks.at(-1);
   if (block === undefined || isFull(block)) {
-    block = createBlock(history.nextChange);
+    block = blockAfter(history.nextChange, block);
     history.blocks.push(block);
   }
   for (let at = 0; at < changes.length; at += 1) {

@@ -9,6 +9,7 @@ import {
   changeBytesAt,
   createBlock,
   maxBlockChanges,
+  neededBytes,
   setNext,
 } from "./changeBlock.ts";
 import type { History } from "./history.ts";
@@ -58,8 +59,9 @@ export class HistoryBuilder {
     if (this.waiting === 0) return;
     const { history, known } = this;
     this.next -= this.waiting;
-    const block = createBlock(this.next);
     const changes = this.records.reverse().flatMap((record) => record.changes);
+    const room = changes.reduce((sum, { key, before }) => sum + neededBytes(key, before), 0);
+    const block = createBlock(this.next, room);
     const nexts = new Array<number | undefined>(changes.length);
     for (let at = changes.length - 1; at >= 0; at -= 1) {
       const { key, before } = changes[at] as ReplacedPair;
