@@ -47,6 +47,72 @@ describe("LevelDB's store", () => {
   });
 });
 
+/** What a batch or an iterator holds in native memory is freed with the garbage only, and V8 does not know how much. */
+describe("The native memory of LevelDB's store", () => {
+  interface Level {
+    batch(): unknown;
+    iterator(options: unknown): { nextv(size: number): Promise<unknown[]> };
+  }
+
+  it("is one batch, which all writes use, but not after one of many megabytes", async () => {
+    const store = await openLevelBatchStore(join(temporaryDirectory(), "log"));
+    const { database } = store as unknown as { readonly database: Level };
+    const begin = database.batch.bind(database);
+    let begun = 0;
+    database.batch = () => {
+      begun += 1;
+      return begin();
+    };
+    const key = (at: number): Buffer => Buffer.from(`key ${at}`);
+    const write = (at: number, bytes: number): Promise<void> =>
+      store.write([
+        { kind: "put", key: key(at), value: Buffer.alloc(bytes, at) },
+        { kind: "delete", key: key(at - 2) },
+      ]);
+    for (let at = 0; at < 10; at += 1) await write(at, 100_000);
+    expect(begun).toBe(1);
+    await write(10, 5_000_000);
+    for (let at = 11; at < 15; at += 1) await write(at, 100);
+    expect(begun).toBe(2);
+    await Promise.all([write(15, 100), write(16, 100)]);
+    expect(begun).toBe(3);
+    function* broken(): Generator<BatchOperation, void> {
+      yield { kind: "put", key: key(99), value: Buffer.alloc(1) };
+      throw new Error("on purpose");
+    }
+    await expect(store.write(broken())).rejects.toThrow("on purpose");
+    await write(17, 100);
+    const left = await store.range(Buffer.from("key"), Buffer.from("l"), 100);
+    expect(left.map(([name]) => Buffer.from(name).toString()).sort()).toEqual(["key 16", "key 17"]);
+    await store.close();
+  });
+
+  it("keeps one pair of what was read", async () => {
+    const store = await openLevelBatchStore(join(temporaryDirectory(), "log"));
+    const { database } = store as unknown as { readonly database: Level };
+    const begin = database.iterator.bind(database);
+    let held = 0;
+    database.iterator = (options) => {
+      const iterator = begin(options);
+      const next = iterator.nextv.bind(iterator);
+      iterator.nextv = async (size) => {
+        const pairs = await next(size);
+        held = pairs.length;
+        return pairs;
+      };
+      return iterator;
+    };
+    const keys = Array.from({ length: 100 }, (_, at) => Buffer.from(`key ${at + 100}`));
+    await store.write(keys.map((key) => ({ kind: "put", key, value: Buffer.alloc(50_000) })));
+    for (const limit of [1, 30, 99, 100]) {
+      const read = await store.range(Buffer.from("key"), Buffer.from("l"), limit);
+      expect(read.map(([key]) => Buffer.from(key))).toEqual(keys.slice(0, limit));
+      expect(held).toBeLessThanOrEqual(1);
+    }
+    await store.close();
+  });
+});
+
 describe("The log store", () => {
   it("encodes an entry when the batch takes it, not all of them before", async () => {
     const inner = new MemoryBatchStore();
