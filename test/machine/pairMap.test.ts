@@ -109,6 +109,29 @@ describe("the pairs in their slabs", () => {
     expect(map.memory.held).toBeLessThan(bound());
   });
 
+  it("let go of their slabs as they are drained, and of none that the map they were cloned from is in", () => {
+    const map = new PairMap();
+    const all: StoredPair[] = [];
+    for (let n = 0; n < 20_000; n += 1) all.push(pairOf(`key/${String(n).padStart(5, "0")}`, 300, n % 256));
+    for (const pair of all) map.set(pair.key, pair);
+    const view = map.clone();
+    const { live, held } = view.memory;
+    let taken = 0;
+    for (const pair of view.drain()) {
+      expect(pair.key).toBe(all[taken]?.key);
+      if (taken === 10_000) {
+        expect(shown(pair)).toEqual(shown(all[taken]));
+        expect(view.memory.live).toBeLessThan(0.51 * live);
+        expect(view.memory.held).toBeLessThan(0.6 * held);
+      }
+      taken += 1;
+    }
+    expect(taken).toBe(all.length);
+    expect(view.memory).toEqual({ live: 0, held: 0 });
+    expect(map.memory).toEqual({ live, held });
+    map.checkValid();
+  });
+
   it("give out values that stay as they were", () => {
     const map = new PairMap();
     for (let n = 0; n < 50; n += 1) map.set(`k${n}`, pairOf(`k${n}`, 100, n));

@@ -2,7 +2,8 @@
  * The state as it is now, for whoever reads it while the machine goes on: what a snapshot is written from.
  *
  * Taken in O(1), but for one reference a block of the history. Its maps are copy-on-write, and what hangs on a session
- * is copied before it is next written to (sessionToChange.ts). A view is only read.
+ * is copied before it is next written to (sessionToChange.ts). A view is only read, and used up as its content is
+ * written.
  */
 import { historyView } from "./history.ts";
 import type { StoreState } from "./storeState.ts";

@@ -91,8 +91,7 @@ export async function bearNewCluster(
   const configuration = votersOnly([{ id: member, address }]);
   const clusterId = randomHex(random, 32);
   await log.bear({ clusterId, configuration });
-  const view = viewOf(store);
-  const { bytes, value: checksum } = checksumOf(writeContent(view));
+  const { bytes, value: checksum } = checksumOf(writeContent(viewOf(store)));
   const header: SnapshotHeader = {
     boundary,
     chain: 0,
@@ -101,7 +100,7 @@ export async function bearNewCluster(
     checksum,
   };
   const receiver = await log.snapshots.receive(header);
-  for (const chunk of writeContent(view)) await receiver.write(receiver.offset, chunk);
+  for (const chunk of writeContent(viewOf(store))) await receiver.write(receiver.offset, chunk);
   await receiver.finish();
   await log.install(header);
   return {

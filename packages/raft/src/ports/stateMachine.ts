@@ -5,7 +5,7 @@ import type { Entry } from "../core/types.ts";
 export interface StateView {
   /**
    * The content of a snapshot, made as it is pulled: pieces of about 64 KiB, none of which takes more than a few
-   * milliseconds. Equal states need not give equal pieces.
+   * milliseconds. Equal states need not give equal pieces. Asked for once: a view need not keep what was pulled.
    */
   chunks(): Iterable<Uint8Array>;
 }

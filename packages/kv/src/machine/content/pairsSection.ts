@@ -26,7 +26,7 @@ export const pairsSection: StateSection = {
   tag: 2,
   name: "pairs",
   *write(view, out) {
-    for (const pair of view.pairs.pairs()) {
+    for (const pair of view.pairs.drain()) {
       writePair(out, pair);
       yield;
     }

@@ -25,7 +25,8 @@ export interface StateSection {
   readonly name: string;
   /**
    * Writes the state's items one after the other, and yields after each: a frame may end there. An item is a few
-   * megabytes at most; a list that can grow is written as many items.
+   * megabytes at most; a list that can grow is written as many items. The view is written once, and may lose what was
+   * written.
    */
   write(view: StoreState, out: ContentWriter): Iterable<void>;
   /** `state` is new, and holds what the sections before have restored. */

@@ -1,5 +1,6 @@
 /**
- * A snapshot's content, made of a view as it is pulled: a heading, a frame at a time, and an end.
+ * A snapshot's content, made of a view as it is pulled: a heading, a frame at a time, and an end. It uses the view up:
+ * what was written of it does not stay in memory until the end, beside what took its place in the state.
  *
  *   "QKV" version (1 byte)      then frames: tag (1 byte), length (4 bytes), that many bytes of whole items
  *   tag 0, length, item count   the last frame: without it the content was cut off
