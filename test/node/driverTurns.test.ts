@@ -33,9 +33,10 @@ interface Follower {
   /** When each turn ended. */
   readonly turnsMs: number[];
   readonly sent: { readonly atMs: number; readonly to: MemberId; readonly messages: readonly Message[] }[];
-  /** What was done in which order: a send, a write, a change of role told. */
+  /** What was done in which order: a send, a write, an entry applied, a change of role told. */
   readonly done: string[];
   hear(): void;
+  receive(from: MemberId, message: Message): void;
   /** A vote is asked for, in the term after ours. */
   askForVote(): void;
 }
@@ -53,7 +54,7 @@ function follower(seed: number): Follower {
     {
       clock,
       log: { write: async () => void done.push("write") } as unknown as LogStore,
-      machine: { apply: () => undefined },
+      machine: { apply: () => void done.push("apply") },
       waiters: new Waiters<void>(),
       memberships: new MembershipWaiters(),
       observer: {
@@ -87,6 +88,7 @@ function follower(seed: number): Follower {
     sent,
     done,
     hear: () => driver.push({ kind: "received", from: leader, message }),
+    receive: (from, received) => driver.push({ kind: "received", from, message: received }),
     askForVote() {
       const [lastIndex, lastTerm] = [asIndex(0), asTerm(0)];
       const request = { kind: "voteRequest", term: asTerm(4), lastIndex, lastTerm, transfer: true } as const;
@@ -141,5 +143,31 @@ describe("a follower's driver", () => {
     expect(sent.map(({ to, messages }) => [to, messages.map(({ kind }) => kind)])).toEqual([
       [leader, ["heartbeatResponse", "heartbeatResponse"]],
     ]);
+  });
+});
+
+describe("a leader's driver", () => {
+  it("applies what was committed, for whoever waits for its answer, before it tells the others of it", async () => {
+    const { clock, sent, done, receive } = follower(1);
+    const newest = (kind: Message["kind"]): Message => {
+      const message = sent.flatMap(({ messages }) => messages).findLast((each) => each.kind === kind);
+      if (message === undefined) throw new Error(`No ${kind} was sent`);
+      return message;
+    };
+    await clock.pass(400);
+    const { term } = newest("preVoteRequest");
+    receive(leader, { kind: "preVoteResponse", term, granted: true });
+    await clock.pass(1);
+    receive(leader, { kind: "voteResponse", term: newest("voteRequest").term, granted: true });
+    await clock.pass(1);
+    const append = newest("appendRequest");
+    if (append.kind !== "appendRequest") throw new Error("It is an append");
+    done.length = 0;
+    const matchIndex = asIndex(append.prevIndex + append.entries.length);
+    const result = { kind: "matched", matchIndex } as const;
+    receive(other, { kind: "appendResponse", term: append.term, session: append.session, result });
+    await clock.pass(1);
+    expect(done.filter((each) => each !== "leader")).toEqual(["apply", "send"]);
+    expect(newest("appendRequest")).toMatchObject({ entries: [], commitIndex: matchIndex });
   });
 });

@@ -178,7 +178,7 @@ export class CoreDriver<Result> {
     const { observer, waiters, memberships } = this.#ports;
     observer.effectsTaken?.(this.state, effects);
     // What others and the disk have to do goes out before anybody here is told: a new role is looked at by many.
-    if (effects.send.length > 0) this.#send(effects.send);
+    if (effects.send.length > 0) this.#sendInOrder(effects.send);
     if (effects.persist !== undefined) this.#persist(effects.persist);
     // Transfers before proposals: what is refused after one waits for the successor's name.
     for (const outcome of effects.transfers) waiters.transferAnswered(outcome, this.state.role === "leader");
@@ -201,6 +201,18 @@ export class CoreDriver<Result> {
     for (const outcome of effects.reads) waiters.readAnswered(outcome, this.#applier.appliedIndex);
     this.#snapshots?.turnEnded(this.#applier.appliedIndex);
     this.#armTimer(effects.nextDeadlineMs, nowMs);
+  }
+
+  /**
+   * Nobody waits for the news of a commit as whoever is answered by it does: where a turn has nothing else to send, it
+   * leaves after the answers.
+   */
+  #sendInOrder(envelopes: readonly Envelope[]): void {
+    if (!envelopes.every(({ message }) => isNews(message))) this.#send(envelopes);
+    else
+      this.#ports.clock.defer(() => {
+        if (!this.#stopped) this.#send(envelopes);
+      });
   }
 
   /** One frame a peer. Peers are few, and most turns speak to one or two of them. */
@@ -273,4 +285,9 @@ export class CoreDriver<Result> {
     this.stop();
     this.#ports.failed(error);
   }
+}
+
+/** It brings no entry and asks for no promise: only how far the log is committed. */
+function isNews(message: Message): boolean {
+  return message.kind === "appendRequest" && message.entries.length === 0;
 }
