@@ -1,5 +1,6 @@
 /** Requests and responses on the wire: whole through the packer, and nothing misshapen comes in. */
 import {
+  FrameCopies,
   failure,
   maxListLimit,
   maxMessageChars,
@@ -47,11 +48,13 @@ function withOneFieldReplaced(wire: unknown[], path: readonly number[], by: unkn
 
 const paths = fc.array(fc.nat(20), { minLength: 1, maxLength: 4 });
 
+const copies = new FrameCopies(1_000);
+
 describe("frames of requests", () => {
   it("come through the packer as they were", () => {
     fc.assert(
       fc.property(fc.array(requests, { maxLength: 5 }), (batch) => {
-        expect(requestsFromWire(overTheWire(requestsToWire(batch)))).toEqual(batch);
+        expect(requestsFromWire(overTheWire(requestsToWire(batch)), 1_000)).toEqual(batch);
       }),
       { numRuns: 300 },
     );
@@ -60,15 +63,15 @@ describe("frames of requests", () => {
   it("are undefined, or a request of the right shape, whatever arrives", () => {
     fc.assert(
       fc.property(anything, (value) => {
-        const decoded = requestFromWire(value);
-        if (decoded !== undefined) expect(requestFromWire(requestToWire(decoded))).toEqual(decoded);
+        const decoded = requestFromWire(value, copies);
+        if (decoded !== undefined) expect(requestFromWire(requestToWire(decoded), copies)).toEqual(decoded);
       }),
       { numRuns: 1_000 },
     );
     fc.assert(
       fc.property(requests, paths, anything, (request, path, by) => {
-        const decoded = requestFromWire(withOneFieldReplaced(requestToWire(request), path, by));
-        if (decoded !== undefined) expect(requestFromWire(requestToWire(decoded))).toEqual(decoded);
+        const decoded = requestFromWire(withOneFieldReplaced(requestToWire(request), path, by), copies);
+        if (decoded !== undefined) expect(requestFromWire(requestToWire(decoded), copies)).toEqual(decoded);
       }),
       { numRuns: 2_000 },
     );
@@ -76,10 +79,10 @@ describe("frames of requests", () => {
 
   it("are refused whole where one request is wrong, or has a field too many or too few", () => {
     const good = requestToWire({ id: 1, timeoutMs: 100, body: { kind: "status" } });
-    expect(requestsFromWire([good, good])).toHaveLength(2);
-    expect(requestsFromWire([good, [...good, 0]])).toBeUndefined();
-    expect(requestsFromWire([good, good.slice(0, 2)])).toBeUndefined();
-    expect(requestsFromWire("frame")).toBeUndefined();
+    expect(requestsFromWire([good, good], 20)).toHaveLength(2);
+    expect(requestsFromWire([good, [...good, 0]], 20)).toBeUndefined();
+    expect(requestsFromWire([good, good.slice(0, 2)], 20)).toBeUndefined();
+    expect(requestsFromWire("frame", 6)).toBeUndefined();
   });
 
   it.each<[string, unknown[]]>([
@@ -101,7 +104,7 @@ describe("frames of requests", () => {
     ["a number for a boolean", [1, 1, 2, "", "", 1, 1, false, 0]],
     ["session 0", [1, 1, 3, 0]],
   ])("with %s are refused", (_what, wire) => {
-    expect(requestFromWire(wire)).toBeUndefined();
+    expect(requestFromWire(wire, copies)).toBeUndefined();
   });
 
   it("keep nothing of the frame's buffer", () => {
@@ -111,9 +114,39 @@ describe("frames of requests", () => {
       body: { kind: "execute", proposal: Uint8Array.of(1, 2) },
     };
     const frame = Buffer.from(packr.pack(requestsToWire([request])));
-    const decoded = requestsFromWire(packr.unpack(frame));
+    const decoded = requestsFromWire(packr.unpack(frame), frame.length);
     frame.fill(0);
     expect(decoded).toEqual([request]);
+  });
+});
+
+describe("the proposals of a frame", () => {
+  const proposalsOf = (sizes: readonly number[]): readonly Uint8Array[] => {
+    const sent = sizes.map((size, at) => new Uint8Array(size).fill(at + 1));
+    const batch = sent.map(
+      (proposal, id): Request => ({ id, timeoutMs: 1, body: { kind: "execute", proposal } }),
+    );
+    const frame = packr.pack(requestsToWire(batch));
+    const decoded = requestsFromWire(packr.unpack(frame), frame.length) ?? [];
+    const proposals = decoded.map(({ body }) =>
+      body.kind === "execute" ? body.proposal : new Uint8Array(0),
+    );
+    expect(proposals).toEqual(sent);
+    return proposals;
+  };
+  const buffersOf = (proposals: readonly Uint8Array[]): number[] =>
+    [...new Set(proposals.map(({ buffer }) => buffer))].map(({ byteLength }) => byteLength);
+
+  it("share an array where they are small, with little room besides them", () => {
+    const buffers = buffersOf(proposalsOf(Array.from({ length: 1_000 }, () => 300)));
+    expect(buffers.length).toBeLessThan(7);
+    expect(Math.max(...buffers)).toBeLessThanOrEqual(65_536);
+    expect(buffers.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(1.1 * 300_000);
+    expect(buffersOf(proposalsOf([300]))[0]).toBeLessThan(330);
+  });
+
+  it("keep none of their neighbours in memory where they are large", () => {
+    expect(buffersOf(proposalsOf([100, 100_000, 100, 9_000, 0]))).toEqual([65_536, 100_000, 9_000]);
   });
 });
 

@@ -4,6 +4,7 @@ export { ByteReader } from "./byteStreams.ts";
 export * from "./commandCodec.ts";
 export * from "./commands.ts";
 export * from "./failures.ts";
+export { FrameCopies } from "./frameCopies.ts";
 export { grantEnds } from "./leaseCodec.ts";
 export * from "./leaseCommands.ts";
 export type * from "./leases.ts";

@@ -8,6 +8,7 @@
  * nor an extra byte; a byte from 0x80 costs two. Byte arrays would cost an object and a conversion for every key.
  */
 import type { ByteString } from "./commands.ts";
+import { FrameCopies } from "./frameCopies.ts";
 import {
   maxEndpointChars,
   maxIdChars,
@@ -23,7 +24,6 @@ import { snapshotRequestFromWire } from "./snapshotCodec.ts";
 import { unreachable } from "./unreachable.ts";
 import { watchFromWire, watchToWire } from "./watchCodec.ts";
 import {
-  copyOf,
   everyItem,
   integersFrom,
   isBoolean,
@@ -70,9 +70,10 @@ export function requestsToWire(requests: readonly Request[]): unknown[] {
   return requests.map(requestToWire);
 }
 
-/** Undefined where anything is wrong with any of them. */
-export function requestsFromWire(value: unknown): Request[] | undefined {
-  return everyItem(value, Number.MAX_SAFE_INTEGER, requestFromWire);
+/** Undefined where anything is wrong with any of them. `frameBytes`: what their frame has. */
+export function requestsFromWire(value: unknown, frameBytes: number): Request[] | undefined {
+  const copies = new FrameCopies(frameBytes);
+  return everyItem(value, Number.MAX_SAFE_INTEGER, (item) => requestFromWire(item, copies));
 }
 
 export function requestToWire(request: Request): unknown[] {
@@ -135,18 +136,19 @@ export function requestToWire(request: Request): unknown[] {
 }
 
 /** The request holds nothing of the frame: a proposal, which outlives it in the log, is copied. */
-export function requestFromWire(value: unknown): Request | undefined {
+export function requestFromWire(value: unknown, copies: FrameCopies): Request | undefined {
   if (!Array.isArray(value)) return undefined;
   const fields: readonly unknown[] = value;
   const [id, timeoutMs, kind] = fields;
   if (!isInteger(id, 0) || !isInteger(timeoutMs, 1, maxRequestTimeoutMs)) return undefined;
-  const body = bodyFromWire(wordAt(bodyKinds, kind), fields);
+  const body = bodyFromWire(wordAt(bodyKinds, kind), fields, copies);
   return body === undefined ? undefined : { id, timeoutMs, body };
 }
 
 function bodyFromWire(
   kind: RequestBody["kind"] | undefined,
   fields: readonly unknown[],
+  copies: FrameCopies,
 ): RequestBody | undefined {
   switch (kind) {
     case undefined:
@@ -154,7 +156,7 @@ function bodyFromWire(
     case "execute": {
       const proposal = fields[3];
       if (!isTuple(fields, 4) || !isBytes(proposal, maxRequestBytes)) return undefined;
-      return { kind, proposal: copyOf(proposal) };
+      return { kind, proposal: copies.copyOf(proposal) };
     }
     case "get":
       return getFromWire(fields);
