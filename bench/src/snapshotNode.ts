@@ -1,6 +1,6 @@
 /**
- * A node of bench:snapshots, in a process of its own that collects its garbage as the command's nodes do: tells its
- * parent of its event loop and of its snapshots.
+ * A node of bench:snapshots, in a process of its own that is started as the command's nodes are: tells its parent of
+ * its event loop and of its snapshots.
  */
 import { join } from "quorate";
 import { collectOnOwnThread } from "quorate/internal";

@@ -19,7 +19,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { connect } from "quorate";
-import { nodeExecArgv } from "quorate/internal";
+import { nodeEnvironment, nodeExecArgv } from "quorate/internal";
 import { freePort } from "./localNodes.ts";
 
 interface Report {
@@ -53,7 +53,10 @@ const nowMs = (): number => performance.timeOrigin + performance.now();
 
 function start(id: string, place: Record<string, unknown>): Running {
   const words = [id, join(directory, id), JSON.stringify(place)];
-  const child = fork(program, words, { execArgv: [...nodeExecArgv(process.env.NODE_OPTIONS)] });
+  const child = fork(program, words, {
+    execArgv: [...nodeExecArgv(process.env.NODE_OPTIONS)],
+    env: nodeEnvironment(process.env),
+  });
   const reports: Report[] = [];
   child.on("message", (report) => {
     const told = report as Report;

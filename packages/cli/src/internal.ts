@@ -31,6 +31,7 @@ export { helpText } from "./help.ts";
 export { type Ending, type Holding, runGuarded } from "./lease/guardedChild.ts";
 export { parseConfig, readConfigFile } from "./node/configFile.ts";
 export { collectOnOwnThread, collectorFlags, nodeExecArgv } from "./node/garbageCollection.ts";
+export { nodeEnvironment } from "./node/memoryAllocation.ts";
 export { summarize } from "./node/nodeCommand.ts";
 export { nodeLogger } from "./node/nodeLogger.ts";
 export type { NodeMessage, NodeSummary } from "./node/nodeMessages.ts";

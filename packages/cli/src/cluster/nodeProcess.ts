@@ -5,6 +5,7 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { nodeExecArgv } from "../node/garbageCollection.ts";
+import { nodeEnvironment } from "../node/memoryAllocation.ts";
 import { type NodeMessage, supervisedVariable } from "../node/nodeMessages.ts";
 
 export interface NodeSpec {
@@ -39,7 +40,7 @@ export const startNodeProcess: StartNode = (args, handlers) => {
   const child = spawn(process.execPath, [...nodeExecArgv(process.env.NODE_OPTIONS), command, ...args], {
     detached: true,
     stdio: ["ignore", "ignore", "pipe", "ipc"],
-    env: { ...process.env, [supervisedVariable]: "1" },
+    env: { ...nodeEnvironment(process.env), [supervisedVariable]: "1" },
   });
   let ended = false;
   const end = (code: number | null, signal: string | null): void => {
