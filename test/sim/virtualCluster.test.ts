@@ -108,6 +108,27 @@ describe("a virtual cluster", () => {
     });
   });
 
+  it("stops a node that is removed, also one that was down meanwhile, each time that it is started", async () => {
+    await virtualCluster({ seed: 9 }, async (world) => {
+      const { members, kv } = world.connect("operator");
+      const leader = world.leader as string;
+      const [away = "", there = ""] = world.nodes.filter((name) => name !== leader);
+      world.crash(away);
+      await members.remove(away);
+      await world.sleep(10_000);
+      for (const _ of [1, 2]) {
+        world.start(away);
+        await world.sleep(15_000);
+        expect(() => world.pause(away)).toThrow(/is down/);
+      }
+      await members.remove(there);
+      await world.sleep(1_000);
+      expect(() => world.pause(there)).toThrow(/is down/);
+      expect(world.leader).toBe(leader);
+      await kv.put("key", "one is left");
+    });
+  });
+
   it("runs elections and locks as they ship, also one whose work ignores that it was lost", async () => {
     const durations = { leaseDurationMs: ttlMs, renewDeadlineMs: 3_000, retryPeriodMs: 800 };
     await virtualCluster({ seed: 8 }, async (world) => {

@@ -125,7 +125,13 @@ function populate(
   const { nodes, layer = "store" } = given;
   switch (layer) {
     case "store": {
-      const cluster = new SimulatedCluster(world, checks, nodes, storeAssembly(options), spares);
+      const cluster = new SimulatedCluster(
+        world,
+        checks,
+        nodes,
+        storeAssembly(options, { staysWhenRemoved: true }),
+        spares,
+      );
       return {
         cluster,
         workload: new StoreWorkload(cluster, readShare, recordedOf(given, cluster), leaseClients),

@@ -165,7 +165,11 @@ export function machineAssembly(options: RaftOptions, replicas: Replicas): Assem
   };
 }
 
-export function storeAssembly(options: RaftOptions): Assembly {
+/** `staysWhenRemoved`: for an operator who takes removed members in again, as Raft alone allows it. */
+export function storeAssembly(
+  options: RaftOptions,
+  { staysWhenRemoved }: { readonly staysWhenRemoved: boolean },
+): Assembly {
   return {
     async start(cluster, host, process) {
       const opened = await openPorts(cluster, host, process);
@@ -197,7 +201,7 @@ export function storeAssembly(options: RaftOptions): Assembly {
           },
           client: { requestTimeoutMs: 2_000, sessionTtlMs: 5_000, session: true },
           pid: host.starts,
-          staysWhenRemoved: true,
+          staysWhenRemoved,
         },
       );
       return {

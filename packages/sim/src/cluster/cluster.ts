@@ -314,8 +314,9 @@ export class SimulatedCluster implements FaultyCluster {
     host.stopReason = reason;
     if (host.damage === "rolledBack") this.checks.history.mark("older directory refused");
     const isOutside = host.isJoining;
+    const isMeant = reason === "closed" || reason.startsWith("REMOVED: ");
     const isExplained =
-      host.temper.hasFailed || host.isForeign || host.damage !== "none" || isOutside || reason === "closed";
+      host.temper.hasFailed || host.isForeign || host.damage !== "none" || isOutside || isMeant;
     // Nobody took it in, in all the time that it had: whoever watches over it starts it again.
     if (isOutside) this.world.timeline.schedule(startedAgainMs, undefined, () => this.start(host));
     if (!isExplained) {

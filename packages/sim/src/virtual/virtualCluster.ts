@@ -103,7 +103,7 @@ function openStage(options: VirtualClusterOptions, failed: (error: unknown) => v
   const world = new World(seed, { keptLines: 200, ...(onLine === undefined ? {} : { onLine }) });
   world.paths.temper = { ...calmWire, ...wire };
   const history = new History(world.timeline, world.trace);
-  const assembly = storeAssembly(calmProfile.options);
+  const assembly = storeAssembly(calmProfile.options, { staysWhenRemoved: false });
   const cluster = new SimulatedCluster(world, new Checks(history), nodes, assembly, 0, (at) => `n${at + 1}`);
   for (const host of cluster.hosts) host.temper.meanLatencyMs = calmProfile.meanDiskLatencyMs;
   const calls = new PendingCalls(() => world.timeline.nowMs);
