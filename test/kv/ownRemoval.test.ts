@@ -14,7 +14,7 @@ let clock: ManyTimers;
 let node: FakeRaftNode;
 let asked: (readonly string[])[];
 let told: QuorateError[];
-let answer: () => Promise<ToldMembership>;
+let answer: (signal: AbortSignal) => Promise<ToldMembership>;
 
 beforeEach(() => {
   clock = manyTimers();
@@ -32,9 +32,9 @@ function start(): OwnRemoval {
     logger: silentLogger,
     lookEveryMs,
     graceMs,
-    ask(endpoints) {
+    ask(endpoints, signal) {
       asked.push(endpoints);
-      return answer();
+      return answer(signal);
     },
     removed: (error) => told.push(error),
   });
@@ -120,10 +120,16 @@ describe("a node that is a member", () => {
   it("says nothing once it is stopped, in the midst of a question too", async () => {
     node.turnTo(2, false);
     let reply: (told: ToldMembership) => void = () => {};
-    answer = () => new Promise((resolve) => (reply = resolve));
+    let ends: AbortSignal | undefined;
+    answer = (signal) => {
+      ends = signal;
+      return new Promise((resolve) => (reply = resolve));
+    };
     const removal = start();
     await clock.pass(2 * lookEveryMs);
+    expect(ends?.aborted).toBe(false);
     removal.stop();
+    expect(ends?.aborted).toBe(true);
     reply(await membership(["b", "c"])());
     await clock.pass(10 * lookEveryMs);
     expect([told.length, asked.length, clock.timers]).toEqual([0, 1, 0]);

@@ -216,7 +216,8 @@ function assemble(ports: NodePorts, options: NodeOptions, entrance: Entrance): A
       logger,
       lookEveryMs: looksForLeader * raftOptions.electionTimeoutMaxMs,
       graceMs: raftOptions.electionTimeoutMaxMs,
-      ask: (endpoints) => askMembers(ports, options.client, [...new Set([...known, ...endpoints])]),
+      ask: (endpoints, signal) =>
+        askMembers(ports, { ...options.client, endpoints: [...new Set([...known, ...endpoints])] }, signal),
       removed,
     });
   };
@@ -228,13 +229,13 @@ const looksForLeader = 10;
 
 async function askMembers(
   { network, clock, random, logger }: NodePorts,
-  client: NodeOptions["client"],
-  endpoints: readonly string[],
+  client: ResolvedClientOptions,
+  signal: AbortSignal,
 ): Promise<ToldMembership> {
-  const cluster = createCluster({ network, clock, random, logger }, { ...client, session: false, endpoints });
+  const cluster = createCluster({ network, clock, random, logger }, { ...client, session: false });
   try {
-    const { clusterId, nodes } = await cluster.status();
-    const list = await cluster.members.list();
+    const { clusterId, nodes } = await cluster.status({ signal });
+    const list = await cluster.members.list({ signal });
     const told = nodes.filter(
       ({ id }) => clusterId === list.clusterId && list.members.some((one) => one.id === id),
     );

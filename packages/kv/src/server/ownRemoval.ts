@@ -28,8 +28,8 @@ export interface RemovalPorts {
   readonly lookEveryMs: number;
   /** Between the knowledge and `removed`: whoever asked for the removal over this node is still to be answered. */
   readonly graceMs: number;
-  /** Asks the cluster of these addresses; ends in bounded time. */
-  ask(endpoints: readonly string[]): Promise<ToldMembership>;
+  /** Asks the cluster of these addresses; ends in bounded time, and with the signal. */
+  ask(endpoints: readonly string[], signal: AbortSignal): Promise<ToldMembership>;
   removed(error: QuorateError): void;
 }
 
@@ -44,8 +44,8 @@ export class OwnRemoval {
   readonly #stopObserving: () => void;
   /** Of the next look, or of the end. */
   #cancel: Cancel | undefined;
+  readonly #over: AbortController = new AbortController();
   #wasLeaderless = false;
-  #isOver = false;
 
   constructor(ports: RemovalPorts) {
     this.#ports = ports;
@@ -57,7 +57,7 @@ export class OwnRemoval {
   }
 
   stop(): void {
-    this.#isOver = true;
+    this.#over.abort();
     this.#cancel?.();
     this.#stopObserving();
   }
@@ -71,7 +71,7 @@ export class OwnRemoval {
     const { clock, lookEveryMs } = this.#ports;
     this.#cancel = clock.after(lookEveryMs, () => {
       void this.#look().finally(() => {
-        if (!this.#isOver) this.#lookLater();
+        if (!this.#over.signal.aborted) this.#lookLater();
       });
     });
   }
@@ -93,7 +93,7 @@ export class OwnRemoval {
     const others = configuration === undefined ? [] : membersOf(configuration);
     const own = nodeIdOf(node.member);
     const endpoints = others.filter(({ id }) => nodeIdOf(id) !== own).map(({ address }) => address);
-    const told = await ask(endpoints).catch((error: unknown) => {
+    const told = await ask(endpoints, this.#over.signal).catch((error: unknown) => {
       // Nobody need be there who could answer: it is asked again after later looks.
       logger.debug({ err: String(error) }, "Nobody could say whether this node is still a member.");
       return undefined;
@@ -104,7 +104,7 @@ export class OwnRemoval {
   }
 
   #tell(by: string): void {
-    if (this.#isOver) return;
+    if (this.#over.signal.aborted) return;
     this.stop();
     const { node, clock, logger, graceMs, removed } = this.#ports;
     const { clusterId = "" } = node.status();
