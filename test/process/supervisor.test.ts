@@ -96,6 +96,17 @@ describe("the supervisor", () => {
     },
   );
 
+  it("does not start a node again that was removed, and goes on with the others", async () => {
+    const { supervisor } = await start("removed");
+    await using _ = supervisor;
+    const endpoints = endpointsOf(await supervisor.ready());
+    expect(await quorate("member", "remove", "b", "--endpoints", endpoints)).toMatchObject({ code: 0 });
+    expect(await supervisor.event("failed")).toMatchObject({ id: "b", nodesLeft: 2 });
+    expect(supervisor.events.find(({ event }) => event === "exit")).toMatchObject({ id: "b", code: 6 });
+    expect(supervisor.events.filter(({ event }) => event === "restart")).toEqual([]);
+    expect(await quorate("put", "key", "two are left", "--endpoints", endpoints)).toMatchObject({ code: 0 });
+  });
+
   it("stops at once on a second Ctrl-C, even where a node does not answer", async () => {
     const { supervisor } = await start("impatient");
     await using _ = supervisor;
