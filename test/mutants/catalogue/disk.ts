@@ -65,7 +65,7 @@ export const disk: readonly Mutant[] = [
     find: "await slots.write(slotOf(made.record.k), encodeSlot(made.value));",
     replace: "slots.write(slotOf(made.record.k), encodeSlot(made.value)).catch(() => {});",
     killedBy: writeOrder,
-    search: { ...raft, profile: "disks", as: lost },
+    search: { ...raft, durationMs: 20_000, profile: "disks", as: [...lost, "identity"] },
   },
   {
     name: "the hard state comes from a database that lost its last batches",
