@@ -23,7 +23,7 @@ export interface RaftOptions {
   readonly maxUncommittedBytes?: number;
   /** Reads that wait for a read index. Default 65,536. */
   readonly maxPendingReads?: number;
-  /** Memory for applied entries that followers which lag may need, 160 bytes an entry included. Default 32 MiB. */
+  /** Memory for applied entries that followers which lag may need, 160 bytes an entry included. Default 16 MiB. */
   readonly maxCachedBytes?: number;
   /**
    * A snapshot is taken once this many entries, or bytes of them, were applied since the last one. Defaults 100,000 and
@@ -74,7 +74,7 @@ const defaults: ResolvedRaftOptions = {
   maxUncommittedEntries: 16_384,
   maxUncommittedBytes: 64 * MiB,
   maxPendingReads: 65_536,
-  maxCachedBytes: 32 * MiB,
+  maxCachedBytes: 16 * MiB,
   snapshotEntries: 100_000,
   snapshotBytes: 64 * MiB,
   snapshotGrowthPercent: 50,
