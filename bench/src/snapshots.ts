@@ -5,7 +5,7 @@
  *   pnpm bench:snapshots [keys, by default 1000000] [writes a second of the steady load, by default 5000]
  *
  * Values have 256 bytes. First as many writes as the machine can do: all keys, and on until a new node has joined. Then
- * a steady load, until every node has taken a snapshot in it.
+ * a steady load, from ten seconds after its beginning until every node has taken a snapshot in it.
  *
  * All nodes and the client share this machine. Where it is saturated and has fewer cores than processes, a pause is
  * mostly the waiting for a processor. So there are two figures of the worst one, of any of the three nodes: all of it,
@@ -47,6 +47,8 @@ const reportMs = 100;
 const keys = Number(process.argv[2] ?? 1_000_000);
 const steadyWritesPerS = Number(process.argv[3] ?? 5_000);
 const tickMs = 5;
+/** The nodes have work left of what was before, and new code to compile. */
+const settlingMs = 10_000;
 const directory = mkdtempSync(join(tmpdir(), "quorate-snapshots-"));
 const program = fileURLToPath(new URL("./snapshotNode.js", import.meta.url));
 const nowMs = (): number => performance.timeOrigin + performance.now();
@@ -128,6 +130,10 @@ function intervals({ reports }: Running): (readonly [number, number])[] {
     .map(({ atMs, durationMs = 0 }) => [atMs - durationMs, atMs] as const);
 }
 
+const MB = 1e6;
+const mostMemoryMB = ({ reports }: Running): number =>
+  Math.round(Math.max(...reports.map(({ rss = 0 }) => rss)) / MB);
+
 const round = (value: number): number => Math.round(value * 10) / 10;
 
 type PauseKind = "pauseMs" | "ownPauseMs";
@@ -199,11 +205,13 @@ try {
   hasJoined = true;
   console.log(JSON.stringify(figures("as much as can be done", await saturated, leader)));
 
+  let isSteadyOver = false;
+  const steadyLoad = writeSteadily(() => isSteadyOver);
+  await sleep(settlingMs);
   const steadyFromMs = nowMs();
   const haveTaken = (): boolean =>
     [...nodes.values()].every((node) => intervals(node).some(([from]) => from >= steadyFromMs));
-  let isSteadyOver = false;
-  const steady = phase(writeSteadily(() => isSteadyOver));
+  const steady = phase(steadyLoad);
   await until("snapshot of every node under the steady load", 600, haveTaken);
   isSteadyOver = true;
   console.log(JSON.stringify(figures(`${steadyWritesPerS} a second`, await steady, leader)));
@@ -220,11 +228,7 @@ try {
   const restartMs = await until("node that serves again", 300, () => {
     return (lastState(again)?.appliedIndex ?? 0) >= committed;
   });
-  const rss = Math.max(
-    ...[...nodes.values(), killed].flatMap(({ reports }) => reports.map((one) => one.rss ?? 0)),
-  );
   const dataBytes = keys * (valueBytes + 11);
-  const MB = 1e6;
   console.log(
     JSON.stringify({
       keys,
@@ -232,7 +236,12 @@ try {
       joinedBySnapshot: isBySnapshot,
       restartS: round(restartMs / 1_000),
       snapshotMB: Math.round((lastState(leader)?.snapshotBytes ?? 0) / MB),
-      mostMemoryMB: Math.round(rss / MB),
+      mostMemoryMB: {
+        leader: mostMemoryMB(leader),
+        followers: Math.max(...members.filter((node) => node !== leader).map(mostMemoryMB)),
+        joined: mostMemoryMB(d),
+        restarted: mostMemoryMB(again),
+      },
       allowedMemoryMB: Math.round((2 * dataBytes) / MB + 200),
     }),
   );
