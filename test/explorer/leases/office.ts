@@ -30,7 +30,7 @@ export const mirrored: readonly string[] = [
   "if (!office.confirms(session, found)) return true;\n        office.hear(session, arrivedMs);",
   "return silentMs === 0 && !this.expiring.has(session) && !this.marking.has(session);",
   'if (this.expiring.has(session) || this.isAwaited(session)) return undefined;\n    if (this.expiryMs(session, ttlMs) <= nowMs) return "expired";\n    return this.markMs(session, ttlMs) <= nowMs ? "silent" : undefined;',
-  "const lateness = office.latenessOf(session, state, nowMs);",
+  "const lateness = this.latenessOf(session, state, nowMs);",
   "return state?.renewals === renewals && office.latenessOf(session, state, nowMs) === lateness;",
   "for (const { session } of sessions) office.expiring.add(session);",
   'office.expiring.delete(session);\n      if (outcome !== "applied") continue;',
