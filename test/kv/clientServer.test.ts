@@ -124,6 +124,26 @@ describe("answers", () => {
     expect(node.reads).toBe(before + 1);
   });
 
+  it("to reads that come after the node's turn cost another read index, though none is confirmed yet", async () => {
+    const gate = new Gate();
+    node.onRead = () => gate.promise;
+    const before = node.reads;
+    const wire = connected();
+    wire.ask(get, get);
+    await Promise.resolve();
+    wire.ask(get);
+    expect(node.reads).toBe(before + 2);
+    gate.open();
+    await settle();
+    expect(wire.codes()).toEqual(["got", "got", "got"]);
+  });
+
+  it("to a read that comes with a write are asked for in the turn of the write", () => {
+    const [reads, proposed] = [node.reads, node.proposed.length];
+    connected().ask(put("key"), get);
+    expect([node.reads - reads, node.proposed.length - proposed]).toEqual([1, 1]);
+  });
+
   it("to local reads ask nobody", async () => {
     node.commit((put("key") as Extract<RequestBody, { kind: "execute" }>).proposal);
     await settle();

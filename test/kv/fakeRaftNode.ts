@@ -40,6 +40,7 @@ export class FakeRaftNode implements RaftNode<CommandResult> {
   candidateAddress: string | undefined;
   readonly #machine: StateMachine<CommandResult>;
   readonly #listeners = new Set<(event: NodeEvent) => void>();
+  #nextRead: Promise<ReadPoint> | undefined;
   #index = 0;
   #term = 1;
   #leads = true;
@@ -66,10 +67,18 @@ export class FakeRaftNode implements RaftNode<CommandResult> {
     return { index, term, result: this.#machine.apply({ index, term, kind: "command", data }) };
   }
 
-  async readIndex(): Promise<ReadPoint> {
+  /** Its turn comes with the next microtask: whoever asks before shares the answer. */
+  readIndex(): Promise<ReadPoint> {
+    this.#nextRead ??= this.#read();
+    return this.#nextRead;
+  }
+
+  async #read(): Promise<ReadPoint> {
     this.reads += 1;
     const term = asTerm(this.#term);
     const asLeader = this.#leads;
+    await undefined;
+    this.#nextRead = undefined;
     await this.onRead();
     return { index: asIndex(this.#index), term, asLeader };
   }

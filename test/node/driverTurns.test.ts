@@ -1,5 +1,6 @@
-/** When the driver steps its core: for what arrives, and for a deadline that has really come. */
+/** When the driver steps its core: for what arrives, and for a deadline that has really come. What leaves together. */
 import {
+  type AppendRequest,
   asIndex,
   asTerm,
   type Event,
@@ -8,6 +9,7 @@ import {
   type Message,
   memberId,
   type NodeId,
+  type ReadPoint,
   votersOnly,
 } from "@quorate/raft";
 import {
@@ -39,6 +41,8 @@ interface Follower {
   receive(from: MemberId, message: Message): void;
   /** A vote is asked for, in the term after ours. */
   askForVote(): void;
+  propose(): void;
+  read(signal?: AbortSignal): Promise<ReadPoint>;
 }
 
 function follower(seed: number): Follower {
@@ -81,20 +85,51 @@ function follower(seed: number): Follower {
     commitIndex: asIndex(0),
     token: 0,
   } as const;
+  const receive = (from: MemberId, received: Message): void =>
+    driver.push({ kind: "received", from, message: received });
   return {
     clock,
     steps,
     turnsMs,
     sent,
     done,
+    receive,
     hear: () => driver.push({ kind: "received", from: leader, message }),
-    receive: (from, received) => driver.push({ kind: "received", from, message: received }),
     askForVote() {
       const [lastIndex, lastTerm] = [asIndex(0), asTerm(0)];
       const request = { kind: "voteRequest", term: asTerm(4), lastIndex, lastTerm, transfer: true } as const;
       driver.push({ kind: "received", from: other, message: request });
     },
+    propose: () => driver.push({ kind: "proposed", id: 1, entry: "command", data: new Uint8Array(1) }),
+    read: (signal) => driver.readIndex(signal),
   };
+}
+
+/** The last message of its kind that it sent. */
+function newest<Kind extends Message["kind"]>(
+  { sent }: Follower,
+  kind: Kind,
+): Extract<Message, { kind: Kind }> {
+  const message = sent.flatMap(({ messages }) => messages).findLast((each) => each.kind === kind);
+  if (message === undefined) throw new Error(`No ${kind} was sent`);
+  return message as Extract<Message, { kind: Kind }>;
+}
+
+/** One of the others makes it the leader; gives the append that opens its term, as the last one gets it. */
+async function lead(node: Follower): Promise<AppendRequest> {
+  const { clock, receive } = node;
+  await clock.pass(400);
+  receive(leader, { kind: "preVoteResponse", term: newest(node, "preVoteRequest").term, granted: true });
+  await clock.pass(1);
+  receive(leader, { kind: "voteResponse", term: newest(node, "voteRequest").term, granted: true });
+  await clock.pass(1);
+  return newest(node, "appendRequest");
+}
+
+/** Takes all of it. */
+function answerTo({ term, session, prevIndex, entries }: AppendRequest): Message {
+  const result = { kind: "matched", matchIndex: asIndex(prevIndex + entries.length) } as const;
+  return { kind: "appendResponse", term, session, result };
 }
 
 describe("a follower's driver", () => {
@@ -148,26 +183,48 @@ describe("a follower's driver", () => {
 
 describe("a leader's driver", () => {
   it("applies what was committed, for whoever waits for its answer, before it tells the others of it", async () => {
-    const { clock, sent, done, receive } = follower(1);
-    const newest = (kind: Message["kind"]): Message => {
-      const message = sent.flatMap(({ messages }) => messages).findLast((each) => each.kind === kind);
-      if (message === undefined) throw new Error(`No ${kind} was sent`);
-      return message;
-    };
-    await clock.pass(400);
-    const { term } = newest("preVoteRequest");
-    receive(leader, { kind: "preVoteResponse", term, granted: true });
-    await clock.pass(1);
-    receive(leader, { kind: "voteResponse", term: newest("voteRequest").term, granted: true });
-    await clock.pass(1);
-    const append = newest("appendRequest");
-    if (append.kind !== "appendRequest") throw new Error("It is an append");
+    const node = follower(1);
+    const { clock, done, receive } = node;
+    const append = await lead(node);
     done.length = 0;
-    const matchIndex = asIndex(append.prevIndex + append.entries.length);
-    const result = { kind: "matched", matchIndex } as const;
-    receive(other, { kind: "appendResponse", term: append.term, session: append.session, result });
+    receive(other, answerTo(append));
     await clock.pass(1);
     expect(done.filter((each) => each !== "leader")).toEqual(["apply", "send"]);
-    expect(newest("appendRequest")).toMatchObject({ entries: [], commitIndex: matchIndex });
+    expect(newest(node, "appendRequest")).toMatchObject({ entries: [], commitIndex: append.prevIndex + 1 });
+  });
+
+  it("confirms a read in the frame that brings what was proposed with it", async () => {
+    const node = follower(1);
+    const { clock, sent, receive, propose, read } = node;
+    receive(other, answerTo(await lead(node)));
+    await clock.pass(1);
+    sent.length = 0;
+    const point = read();
+    propose();
+    await clock.pass(1);
+    const frames = sent
+      .filter(({ to }) => to === other)
+      .map(({ messages }) => messages.map(({ kind }) => kind));
+    expect(frames).toEqual([["heartbeat", "appendRequest"]]);
+    const { term, session, token } = newest(node, "heartbeat");
+    receive(other, { kind: "heartbeatResponse", term, session, token });
+    await clock.pass(1);
+    expect(await point).toMatchObject({ index: 1, asLeader: true });
+  });
+});
+
+describe("a driver", () => {
+  it("shares one read index among those that ask before its turn, and with nobody who comes later", async () => {
+    const { clock, steps, read } = follower(1);
+    const reads = [read(), read(), read(new AbortController().signal)];
+    const ended = Promise.allSettled(reads);
+    const asked = (): number => steps.filter(({ kind }) => kind === "readRequested").length;
+    await clock.pass(0);
+    expect([new Set(reads).size, asked()]).toEqual([2, 2]);
+    reads.push(read());
+    const last = Promise.allSettled(reads);
+    await clock.pass(0);
+    expect([new Set(reads).size, asked()]).toEqual([3, 3]);
+    for (const { status } of [...(await ended), ...(await last)]) expect(status).toBe("rejected");
   });
 });

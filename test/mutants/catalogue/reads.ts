@@ -63,12 +63,22 @@ export const linearizableReads: readonly Mutant[] = [
     name: "the server reads what it has, and asks no leader",
     source: "etcd#741",
     file: "packages/kv/src/server/readBatch.ts",
-    find: "    this.#node.readIndex().then(\n      (point) => {",
-    replace:
-      "    Promise.resolve({ index: 0, term: 0, asLeader: true } as unknown as ReadPoint).then(\n      (point) => {",
+    find: "const point = this.#node.readIndex();",
+    replace: "const point = Promise.resolve({ index: 0, term: 0, asLeader: true } as unknown as ReadPoint);",
     killedBy: inFile("test/kv/clientServer.test.ts")(
       "show what was applied when the read index was confirmed, not what was when they were asked",
     ),
     search: { kind: "seeds", layer: "store", nodes: 3, durationMs: 4_000, as },
+  },
+  {
+    name: "a read shares the index that a turn before it has asked for",
+    source: "etcd#20418, in the runtime",
+    file: "packages/raft/src/node/coreDriver.ts",
+    find: "    this.#nextRead = undefined;\n",
+    replace: "",
+    killedBy: inFile("test/node/driverTurns.test.ts")(
+      "shares one read index among those that ask before its turn, and with nobody who comes later",
+    ),
+    search: { kind: "seeds", layer: "store", nodes: 3, durationMs: 4_000, profile: "partitions", as },
   },
 ];

@@ -60,7 +60,7 @@ export const keyValueStore: readonly Mutant[] = [
     find: "if (session === undefined) return sessionEnded;",
     replace: "if (session === undefined) return run();",
     killedBy: sessions("that has ended refuses its commands, and never runs them"),
-    search: { ...store, durationMs: 8_000, profile: "network", as: once },
+    search: { ...store, durationMs: 16_000, profile: "network", as: once },
   },
   {
     name: "a deposed leader's expiry ends a session",

@@ -85,7 +85,7 @@ export class RequestHandler {
     this.#ports = ports;
     this.#facts = facts;
     this.#name = nodeIdOf(ports.node.member);
-    this.#reads = new ReadBatch(ports.node, ports.clock);
+    this.#reads = new ReadBatch(ports.node);
     this.#exports = new SnapshotExports(ports);
     this.#leases = new LeaseRequests({
       ...ports,

@@ -32,6 +32,7 @@ import { type Cancel, type Clock, isSnapshotting, type LogStore, type StateMachi
 import { Applier } from "./applier.ts";
 import type { MembershipWaiters } from "./membershipWaiters.ts";
 import type { ResolvedRaftOptions } from "./options.ts";
+import type { ReadPoint } from "./raftNode.ts";
 import type { SnapshotEvent } from "./snapshotEvents.ts";
 import { SnapshotWork } from "./snapshotWork.ts";
 import type { Waiters } from "./waiters.ts";
@@ -66,6 +67,8 @@ export class CoreDriver<Result> {
   /** Undefined where the machine keeps its whole log. */
   readonly #snapshots: SnapshotWork | undefined;
   #inbox: Event[] = [];
+  /** What the inbox asks for those that read. */
+  #nextRead: Promise<ReadPoint> | undefined;
   #turnDue = false;
   #stopped = false;
   #cancelTimer: Cancel | undefined;
@@ -134,6 +137,17 @@ export class CoreDriver<Result> {
     this.#arrangeTurn();
   }
 
+  /**
+   * All that ask before the turn that takes the question in share it, unless a signal of their own may end it. Whoever
+   * comes later asks anew: the index of that turn may be older than what was committed when they asked.
+   */
+  readIndex(signal: AbortSignal | undefined): Promise<ReadPoint> {
+    if (signal === undefined && this.#nextRead !== undefined) return this.#nextRead;
+    const read = this.#ports.waiters.read(signal, (id) => this.push({ kind: "readRequested", id }));
+    if (signal === undefined) this.#nextRead = read;
+    return read;
+  }
+
   stop(): void {
     this.#stopped = true;
     this.#inbox = [];
@@ -153,6 +167,7 @@ export class CoreDriver<Result> {
     if (this.#stopped) return;
     const events = this.#inbox;
     this.#inbox = [];
+    this.#nextRead = undefined;
     // Read after the inbox was taken: read before, an arrival could be stamped earlier than it was sent.
     const nowMs = this.#ports.clock.nowMs();
     try {

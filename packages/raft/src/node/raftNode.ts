@@ -136,7 +136,8 @@ export interface RaftNode<Result> {
   /**
    * Resolves once this node has applied everything that was committed when it was called: what is read from the
    * state machine in the same turn is linearizable. Rejects `NOT_LEADER` (no leader known or leadership lost),
-   * `OVERLOADED`, `UNAVAILABLE`, `CLOSED` or `ABORTED`.
+   * `OVERLOADED`, `UNAVAILABLE`, `CLOSED` or `ABORTED`. The same promise for all who ask, without a signal, before the
+   * node's next turn.
    */
   readIndex(options?: WaitOptions): Promise<ReadPoint>;
   /**

@@ -152,8 +152,7 @@ export class RunningNode<Result> implements RaftNode<Result> {
 
   readIndex({ signal }: WaitOptions = {}): Promise<ReadPoint> {
     const driver = this.#readyDriver();
-    if (driver instanceof QuorateError) return Promise.reject(driver);
-    return this.#waiters.read(signal, (id) => driver.push({ kind: "readRequested", id }));
+    return driver instanceof QuorateError ? Promise.reject(driver) : driver.readIndex(signal);
   }
 
   changeMembers(
