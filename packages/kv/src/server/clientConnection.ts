@@ -25,6 +25,11 @@ export interface ConnectionPorts {
   readonly closed: (connection: ClientConnection, reason: string) => void;
 }
 
+/**
+ * One turn of the node settles many promises, and each answer comes at the end of a chain of a few: after so many links
+ * all of them are there, and go in one frame, ahead of whatever the node does next.
+ */
+const settlingHops = 8;
 /** How often it is looked whether a client that was slow has caught up. */
 const drainPollMs = 10;
 
@@ -169,8 +174,11 @@ export class ClientConnection {
     this.#answerBytes += responseBytes(body);
     if (this.#isFlushDue) return;
     this.#isFlushDue = true;
-    // Behind the promises that are settled by now, whose answers go with it; ahead of whatever the node does next.
-    queueMicrotask(() => this.#flush());
+    this.#flushAfter(settlingHops);
+  }
+
+  #flushAfter(hops: number): void {
+    queueMicrotask(() => (hops === 0 ? this.#flush() : this.#flushAfter(hops - 1)));
   }
 
   get #waitingBytes(): number {
