@@ -141,28 +141,26 @@ describe("close", () => {
   });
 });
 
+const bad = "ws://10.0.0.4:7101";
+const good = "ws://10.0.0.5:7101";
+
+/** Three members who cannot reach `bad`, and how a fourth is started. */
+async function threeAndJoiner() {
+  const network = memoryNetwork();
+  const dataDir = await mkdtemp(pathOf(tmpdir(), "quorate-join-"));
+  directories.push(dataDir);
+  const others = await three({
+    ...network,
+    dial: (to, ...more) =>
+      to === bad ? Promise.reject(new Error("no route to host")) : network.dial(to, ...more),
+  });
+  const timing = { heartbeatMs: 15, electionTimeoutMs: { min: 30, max: 60 } };
+  return { others, d: { id: "d", via: [peers.a], dataDir, network, insecure: true, ...timing } };
+}
+
 describe("a node that joins where the others cannot reach it", () => {
   it("ends and says so, and comes in with the same directory at another address", async () => {
-    const network = memoryNetwork();
-    const bad = "ws://10.0.0.4:7101";
-    const good = "ws://10.0.0.5:7101";
-    const dataDir = await mkdtemp(pathOf(tmpdir(), "quorate-join-"));
-    directories.push(dataDir);
-    const others = await three({
-      ...network,
-      dial: (to, ...more) =>
-        to === bad ? Promise.reject(new Error("no route to host")) : network.dial(to, ...more),
-    });
-    const electionTimeoutMs = { min: 30, max: 60 };
-    const d = {
-      id: "d",
-      via: [peers.a],
-      dataDir,
-      network,
-      insecure: true,
-      heartbeatMs: 15,
-      electionTimeoutMs,
-    };
+    const { others, d } = await threeAndJoiner();
     const unreachable = kept(await join({ ...d, listen: bad }));
     expect(await errorFrom(deadline(unreachable.node.closed))).toMatchObject({
       code: "TIMED_OUT",
@@ -176,6 +174,26 @@ describe("a node that joins where the others cannot reach it", () => {
         .status()
         .configuration?.voters.map(({ id, address }) => `${id.slice(0, 1)} ${address}`) ?? [];
     await until(() => voters().includes(`d ${good}`), "d is a voter");
+  });
+
+  it("is not taken for removed on its way through a log that says so, when it was taken in again", async () => {
+    const { others, d } = await threeAndJoiner();
+    const [first] = others as [NodeCluster];
+    const unreachable = kept(await join({ ...d, listen: bad }));
+    expect(await errorFrom(deadline(unreachable.node.closed))).toMatchObject({ code: "TIMED_OUT" });
+    await first.members.remove("d");
+    // More than one message of the log brings: that which removes it is committed there before that which adds it.
+    for (let at = 0; at < 3; at += 1) await first.kv.put(`large/${at}`, "x".repeat(900_000));
+    const again = kept(await join({ ...d, listen: good }));
+    const isVoter = (): boolean =>
+      first.node.status().configuration?.voters.some(({ address }) => address === good) === true;
+    await Promise.race([until(isVoter, "d is a voter"), again.node.closed]);
+    // It goes by what is true now, and by nothing before that.
+    const { index } = await first.members.remove("d");
+    expect(await errorFrom(deadline(again.node.closed))).toMatchObject({
+      code: "REMOVED",
+      message: expect.stringContaining(`entry ${index} of its log says so`),
+    });
   });
 });
 

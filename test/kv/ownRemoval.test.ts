@@ -42,28 +42,49 @@ function start(): OwnRemoval {
 
 function membership(
   names: readonly string[],
-  facts: Partial<{ clusterId: string; commitIndex: number }> = {},
+  facts: Partial<{ clusterId: string; index: number; commitIndex: number }> = {},
 ) {
-  const { clusterId = node.status().clusterId ?? "", commitIndex = 7 } = facts;
+  const { clusterId = node.status().clusterId ?? "", index = 7, commitIndex = 7 } = facts;
   const members = named(...names).map(({ id }) => ({ member: id }));
   return (): Promise<ToldMembership> =>
-    Promise.resolve({ commitIndex, list: { clusterId, index: 7, members } as never });
+    Promise.resolve({ commitIndex, list: { clusterId, index, members } as never });
 }
 
 describe("a node that was removed", () => {
-  it("is told so by its own log, after a moment in which it answers", async () => {
+  it("asks the others at once when its own log says so, and is told after a moment in which it answers", async () => {
+    answer = membership(["b", "c"]);
     start();
     node.removeAt(9);
     await clock.pass(graceMs - 1);
-    expect(told).toEqual([]);
+    expect([asked, told]).toEqual([[["ws://b:1", "ws://c:1"]], []]);
     await clock.pass(1);
     expect(told).toMatchObject([{ code: "REMOVED", message: expect.stringContaining("entry 9 of its log") }]);
-    expect([clock.timers, node.listeners, asked]).toEqual([0, 0, []]);
+    expect([clock.timers, node.listeners, asked.length]).toEqual([0, 0, 1]);
   });
 
   it("is told so where its log had it before anybody could listen", async () => {
     node.removedAt = asIndex(9);
+    answer = membership(["b", "c"]);
     start();
+    await clock.pass(graceMs);
+    expect(told).toHaveLength(1);
+  });
+
+  it("asks again where its log says so and nobody could answer at first", async () => {
+    start();
+    node.removeAt(9);
+    await clock.pass(lookEveryMs - 1);
+    expect([asked.length, told]).toEqual([1, []]);
+    answer = membership(["b", "c"]);
+    await clock.pass(1 + graceMs);
+    expect([asked.length, told.length]).toEqual([2, 1]);
+  });
+
+  it("knows by its own log too what is committed", async () => {
+    const { commitIndex } = node.status();
+    answer = membership(["b", "c"], { index: commitIndex, commitIndex: -1 });
+    start();
+    node.removeAt(9);
     await clock.pass(graceMs);
     expect(told).toHaveLength(1);
   });
@@ -107,6 +128,18 @@ describe("a node that is a member", () => {
     expect(told).toEqual([]);
     removal.stop();
     expect([clock.timers, node.listeners]).toEqual([0, 0]);
+  });
+
+  it("stays where its log is still on its way from its removal to the entry that took it in again", async () => {
+    answer = membership(["a", "b", "c"]);
+    const removal = start();
+    node.removeAt(9);
+    await clock.pass(2 * lookEveryMs);
+    expect([asked.length, told]).toEqual([3, []]);
+    node.removedAt = undefined;
+    await clock.pass(2 * lookEveryMs);
+    expect([asked.length, told]).toEqual([3, []]);
+    removal.stop();
   });
 
   it("asks nobody while it has a leader", async () => {

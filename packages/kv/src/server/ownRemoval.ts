@@ -1,11 +1,13 @@
 /**
- * Learns that this node was removed from its cluster, and says so once: by its own log where that tells it, else by
- * asking. Nobody speaks to a member that left, so one that was away meanwhile would look for a leader for ever.
+ * Learns that this node was removed from its cluster, and says so once. Nobody speaks to a member that left, so one
+ * that was away meanwhile would look for a leader for ever.
  *
- *     its log has the committed removal ──────────────────────────────► told
- *     no leader at two looks in a row ─► asks the members that it knows ─► a committed membership lacks it ─► told
+ *     its log has the committed removal ─┐
+ *     no leader at two looks in a row ───┴─► asks the members that it knows ─► a committed membership lacks it ─► told
  *
- * Must never take for a removal what may still be overwritten, or what another cluster says.
+ * Its log alone does not tell: who was added, removed before anybody reached him, and then taken in again, comes by the
+ * first two entries on his way to the third. Must never take for a removal what may still be overwritten, or what
+ * another cluster says.
  */
 import type { MemberList } from "@quorate/client";
 import {
@@ -46,14 +48,15 @@ export class OwnRemoval {
   #cancel: Cancel | undefined;
   readonly #over: AbortController = new AbortController();
   #wasLeaderless = false;
+  #isLooking = false;
 
   constructor(ports: RemovalPorts) {
     this.#ports = ports;
     this.#stopObserving = ports.node.observe(({ kind }) => {
-      if (kind === "removed") this.#lookAtLog();
+      if (kind === "removed") this.#lookNow();
     });
-    this.#lookLater();
-    this.#lookAtLog();
+    if (ports.node.status().removedAt === undefined) this.#lookLater();
+    else this.#lookNow();
   }
 
   stop(): void {
@@ -62,34 +65,36 @@ export class OwnRemoval {
     this.#stopObserving();
   }
 
-  #lookAtLog(): void {
-    const { removedAt } = this.#ports.node.status();
-    if (removedAt !== undefined) this.#tell(`entry ${removedAt} of its log says so`);
-  }
-
   #lookLater(): void {
     const { clock, lookEveryMs } = this.#ports;
-    this.#cancel = clock.after(lookEveryMs, () => {
-      void this.#look().finally(() => {
-        if (!this.#over.signal.aborted) this.#lookLater();
-      });
+    this.#cancel = clock.after(lookEveryMs, () => this.#lookNow());
+  }
+
+  /** Where a look is under way, the next one comes after it. */
+  #lookNow(): void {
+    if (this.#isLooking) return;
+    this.#cancel?.();
+    this.#isLooking = true;
+    void this.#look().finally(() => {
+      this.#isLooking = false;
+      if (!this.#over.signal.aborted) this.#lookLater();
     });
   }
 
   /** An election may just be under way at one look; at the second one it would take remarkably long. */
   async #look(): Promise<void> {
     const { node } = this.#ports;
-    const { leader, standing, configuration } = node.status();
+    const { leader, standing, configuration, removedAt } = node.status();
     if (standing !== "born" || configuration === undefined) return;
     const isLeaderless = leader === undefined;
-    const mustAsk = isLeaderless && (this.#wasLeaderless || !isMember(configuration, node.member));
+    const looksLeft = isLeaderless && (this.#wasLeaderless || !isMember(configuration, node.member));
     this.#wasLeaderless = isLeaderless;
-    if (mustAsk) await this.#ask();
+    if (looksLeft || removedAt !== undefined) await this.#ask();
   }
 
   async #ask(): Promise<void> {
     const { node, logger, ask } = this.#ports;
-    const { clusterId, configuration } = node.status();
+    const { clusterId, configuration, commitIndex } = node.status();
     const others = configuration === undefined ? [] : membersOf(configuration);
     const own = nodeIdOf(node.member);
     const endpoints = others.filter(({ id }) => nodeIdOf(id) !== own).map(({ address }) => address);
@@ -98,9 +103,15 @@ export class OwnRemoval {
       logger.debug({ err: String(error) }, "Nobody could say whether this node is still a member.");
       return undefined;
     });
-    if (told === undefined || told.list.clusterId !== clusterId || told.list.index > told.commitIndex) return;
+    if (told === undefined || told.list.clusterId !== clusterId) return;
+    if (told.list.index > Math.max(told.commitIndex, commitIndex)) return;
     if (told.list.members.some(({ member }) => member === node.member)) return;
-    this.#tell(`the membership of entry ${told.list.index} does not name it, the other members say`);
+    const { removedAt } = node.status();
+    this.#tell(
+      removedAt === undefined
+        ? `the membership of entry ${told.list.index} does not name it, the other members say`
+        : `entry ${removedAt} of its log says so, and so do the other members`,
+    );
   }
 
   #tell(by: string): void {

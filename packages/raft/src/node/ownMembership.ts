@@ -1,7 +1,8 @@
 /**
- * Whether this node's own removal is certain by its own log: a committed configuration named it, and a later one, which
+ * Whether this node was removed, as far as its own log goes: a committed configuration named it, and a later one, which
  * is committed too, does not. A log that only lacks the node may be one on whose way the entry that adds it still is;
- * and what is not committed may be overwritten. A node that was away when it was removed learns nothing of it here.
+ * and what is not committed may be overwritten. A node that was away when it was removed learns nothing of it here, and
+ * one that was taken in again since may still be on its way to the entry that does so: the others must be asked.
  */
 import { isMember } from "../core/quorum.ts";
 import type { RaftState } from "../core/state.ts";

@@ -92,7 +92,7 @@ export interface NodeStatus {
   readonly configuration: Configuration | undefined;
   /** Of the entry that set the configuration; 0: it is the one of birth. */
   readonly configurationIndex: Index;
-  /** Of the committed entry that removed this node from the cluster, as its own log has it. */
+  /** Of the committed entry that removed this node, as far as its own log goes: it may be a member again since. */
   readonly removedAt: Index | undefined;
   /** Set while the node is mute. */
   readonly floor: Floor | undefined;
