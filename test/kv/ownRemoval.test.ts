@@ -1,5 +1,5 @@
 /** How a node learns that it was removed: by its log, or by asking; when it asks, and what it takes for certain. */
-import { createMachineHost, OwnRemoval, type ToldMembership } from "@quorate/kv/internal";
+import { commitIndexIn, createMachineHost, OwnRemoval, type ToldMembership } from "@quorate/kv/internal";
 import { asIndex, QuorateError, silentLogger, votersOnly } from "@quorate/raft";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type ManyTimers, manyTimers } from "../client/manyTimers.ts";
@@ -111,6 +111,16 @@ describe("a node that was removed", () => {
     start();
     await clock.pass(lookEveryMs + graceMs);
     expect(told).toHaveLength(1);
+  });
+});
+
+describe("what is known to be committed", () => {
+  it("is what members of the same cluster say, and none of another cluster that has their name", () => {
+    const list = { clusterId: "0", index: 7, members: [{ id: "b" }, { id: "c" }] } as never;
+    const says = (id: string, clusterId: string | null, commitIndex: number | null) =>
+      ({ id, clusterId, commitIndex }) as never;
+    expect(commitIndexIn(list, [says("b", "0", 6), says("c", "0", 4), says("c", "1", 500)])).toBe(6);
+    expect(commitIndexIn(list, [says("b", null, null), says("d", "0", 9)])).toBe(0);
   });
 });
 

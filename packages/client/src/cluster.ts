@@ -126,6 +126,8 @@ export interface NodeReport {
   readonly id: string;
   /** Null where the node could not be reached. */
   readonly pid: number | null;
+  /** Null where the node could not be reached, or belongs to none yet. */
+  readonly clusterId: string | null;
   readonly role: "leader" | "follower" | "candidate" | "mute" | "unborn" | "unreachable";
   readonly term: number | null;
   readonly commitIndex: number | null;

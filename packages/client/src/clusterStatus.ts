@@ -58,6 +58,7 @@ function reportOf(endpoint: string, status: ReportedStatus): NodeReport {
   return {
     id: status.id,
     pid: status.pid,
+    clusterId: status.clusterId === "" ? null : status.clusterId,
     role: roleOf(status),
     term: status.term,
     commitIndex: status.commitIndex,
@@ -78,6 +79,7 @@ function unreachableReport(id: string, endpoint: string, problem: string): NodeR
   return {
     id,
     pid: null,
+    clusterId: null,
     role: "unreachable",
     term: null,
     commitIndex: null,

@@ -37,7 +37,7 @@ import { createTransport, memoryNetwork, peerRole } from "@quorate/transport/lin
 import { taken } from "./optionNames.ts";
 import { type ClientServer, createClientServer } from "./server/clientServer.ts";
 import { createMachineHost, type MachineHost } from "./server/machineHost.ts";
-import { OwnRemoval, type ToldMembership } from "./server/ownRemoval.ts";
+import { commitIndexIn, OwnRemoval, type ToldMembership } from "./server/ownRemoval.ts";
 import { defaultServerLimits, type ServerLimits } from "./server/serverLimits.ts";
 
 export interface NodePorts {
@@ -234,12 +234,9 @@ async function askMembers(
 ): Promise<ToldMembership> {
   const cluster = createCluster({ network, clock, random, logger }, { ...client, session: false });
   try {
-    const { clusterId, nodes } = await cluster.status({ signal });
+    const { nodes } = await cluster.status({ signal });
     const list = await cluster.members.list({ signal });
-    const told = nodes.filter(
-      ({ id }) => clusterId === list.clusterId && list.members.some((one) => one.id === id),
-    );
-    return { list, commitIndex: Math.max(0, ...told.map(({ commitIndex }) => commitIndex ?? 0)) };
+    return { list, commitIndex: commitIndexIn(list, nodes) };
   } finally {
     await cluster.close();
   }

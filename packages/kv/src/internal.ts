@@ -17,7 +17,7 @@ export { LeaseClock, type LeaseClockPorts } from "./server/leaseClock.ts";
 export { createMachineHost, type MachineHost } from "./server/machineHost.ts";
 export { answerMemberRequest } from "./server/memberRequests.ts";
 export { Office, type Verdict } from "./server/office.ts";
-export { OwnRemoval, type ToldMembership } from "./server/ownRemoval.ts";
+export { commitIndexIn, OwnRemoval, type ToldMembership } from "./server/ownRemoval.ts";
 export { defaultServerLimits, type ServerLimits } from "./server/serverLimits.ts";
 export {
   SessionClock,

@@ -9,7 +9,7 @@
  * first two entries on his way to the third. Must never take for a removal what may still be overwritten, or what
  * another cluster says.
  */
-import type { MemberList } from "@quorate/client";
+import type { MemberList, NodeReport } from "@quorate/client";
 import {
   type Cancel,
   type Clock,
@@ -39,6 +39,14 @@ export interface RemovalPorts {
 export interface ToldMembership {
   readonly list: MemberList;
   readonly commitIndex: number;
+}
+
+/** What members of the list's cluster say. One of their names at their address may be of another cluster by now. */
+export function commitIndexIn({ clusterId, members }: MemberList, nodes: readonly NodeReport[]): number {
+  const told = nodes.filter(
+    (node) => node.clusterId === clusterId && members.some(({ id }) => id === node.id),
+  );
+  return Math.max(0, ...told.map(({ commitIndex }) => commitIndex ?? 0));
 }
 
 export class OwnRemoval {
