@@ -36,7 +36,7 @@ export function responseFrames(responses: readonly Response[]): Uint8Array[] {
 
 /** Undefined where anything in the frame is wrong: its sender is broken or hostile. */
 export function readRequests(frame: Uint8Array): readonly Request[] | undefined {
-  return requestsFromWire(unpack(frame), frame.length);
+  return requestsFromWire(unpack(frame));
 }
 
 export function readResponses(frame: Uint8Array): readonly Response[] | undefined {

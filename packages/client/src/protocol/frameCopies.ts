@@ -6,23 +6,23 @@
 /** One that is kept keeps no more than this of its neighbours. */
 const sharedBytes = 65_536;
 /** Larger ones have an array of their own. */
-const maxSharedBytes: number = sharedBytes / 8;
+export const maxSharedBytes: number = sharedBytes / 8;
 
 export class FrameCopies {
-  /** Bytes of the frame that were not copied yet, at most. */
+  /** Of small ones, that were not copied yet: an array has no room but for them, since nobody counts it as taken. */
   private left: number;
   private shared: Uint8Array = new Uint8Array(0);
   private used = 0;
 
-  constructor(frameBytes: number) {
-    this.left = frameBytes;
+  /** `smallBytes`: what all of them have together that are not larger than `maxSharedBytes`. */
+  constructor(smallBytes: number) {
+    this.left = smallBytes;
   }
 
   copyOf(bytes: Uint8Array): Uint8Array {
     const { length } = bytes;
     const copy = length > maxSharedBytes ? new Uint8Array(length) : this.reserve(length);
     copy.set(bytes);
-    this.left -= length;
     return copy;
   }
 
@@ -32,6 +32,7 @@ export class FrameCopies {
       this.used = 0;
     }
     this.used += length;
+    this.left -= length;
     return this.shared.subarray(this.used - length, this.used);
   }
 }

@@ -8,7 +8,7 @@
  * nor an extra byte; a byte from 0x80 costs two. Byte arrays would cost an object and a conversion for every key.
  */
 import type { ByteString } from "./commands.ts";
-import { FrameCopies } from "./frameCopies.ts";
+import { FrameCopies, maxSharedBytes } from "./frameCopies.ts";
 import {
   maxEndpointChars,
   maxIdChars,
@@ -70,10 +70,21 @@ export function requestsToWire(requests: readonly Request[]): unknown[] {
   return requests.map(requestToWire);
 }
 
-/** Undefined where anything is wrong with any of them. `frameBytes`: what their frame has. */
-export function requestsFromWire(value: unknown, frameBytes: number): Request[] | undefined {
-  const copies = new FrameCopies(frameBytes);
+/** Undefined where anything is wrong with any of them. */
+export function requestsFromWire(value: unknown): Request[] | undefined {
+  const copies = new FrameCopies(smallProposalBytes(value));
   return everyItem(value, Number.MAX_SAFE_INTEGER, (item) => requestFromWire(item, copies));
+}
+
+/** Reads and what else is in a frame does not outlive it, and may be nearly all of it. */
+function smallProposalBytes(value: unknown): number {
+  let bytes = 0;
+  for (const item of Array.isArray(value) ? (value as readonly unknown[]) : []) {
+    if (!Array.isArray(item) || wordAt(bodyKinds, item[2]) !== "execute") continue;
+    const proposal: unknown = item[3];
+    if (isBytes(proposal, maxSharedBytes)) bytes += proposal.length;
+  }
+  return bytes;
 }
 
 export function requestToWire(request: Request): unknown[] {
