@@ -37,6 +37,8 @@ interface Follower {
   readonly sent: { readonly atMs: number; readonly to: MemberId; readonly messages: readonly Message[] }[];
   /** What was done in which order: a send, a write, an entry applied, a change of role told. */
   readonly done: string[];
+  /** Why it stopped. */
+  readonly failures: unknown[];
   hear(): void;
   receive(from: MemberId, message: Message): void;
   /** A vote is asked for, in the term after ours. */
@@ -45,12 +47,14 @@ interface Follower {
   read(signal?: AbortSignal): Promise<ReadPoint>;
 }
 
-function follower(seed: number): Follower {
+/** `onSend` may throw, and is stopped for it then; else a failure is one of the test. */
+function follower(seed: number, onSend?: (messages: readonly Message[]) => void): Follower {
   const clock = virtualClock();
   const steps: Event[] = [];
   const turnsMs: number[] = [];
   const sent: Follower["sent"] = [];
   const done: string[] = [];
+  const failures: unknown[] = [];
   const voters = [self, leader, other].map((id) => ({ id, address: `ws://${id}` }));
   const driver = new CoreDriver<void>(
     coreOptions(resolveRaftOptions(), self, seed),
@@ -68,13 +72,15 @@ function follower(seed: number): Follower {
       options: resolveRaftOptions(),
       snapshotEvent: () => {},
       send(to, messages) {
+        onSend?.(messages);
         sent.push({ atMs: clock.nowMs(), to, messages });
         done.push("send");
       },
       roleChanged: ({ role }) => void done.push(role),
       membershipChanged: () => {},
       failed: (error) => {
-        throw error;
+        failures.push(error);
+        if (onSend === undefined) throw error;
       },
     },
   );
@@ -93,6 +99,7 @@ function follower(seed: number): Follower {
     turnsMs,
     sent,
     done,
+    failures,
     receive,
     hear: () => driver.push({ kind: "received", from: leader, message }),
     askForVote() {
@@ -226,5 +233,15 @@ describe("a driver", () => {
     await clock.pass(0);
     expect([new Set(reads).size, asked()]).toEqual([3, 3]);
     for (const { status } of [...(await ended), ...(await last)]) expect(status).toBe("rejected");
+  });
+
+  it("stops, and says so, where what it sends afterwards cannot be sent", async () => {
+    const broken = new Error("It cannot be encoded.");
+    const node = follower(1, ([message]) => {
+      if (message?.kind === "appendRequest" && message.entries.length === 0) throw broken;
+    });
+    node.receive(other, answerTo(await lead(node)));
+    await node.clock.pass(1);
+    expect(node.failures).toEqual([broken]);
   });
 });

@@ -224,10 +224,16 @@ export class CoreDriver<Result> {
    */
   #sendInOrder(envelopes: readonly Envelope[]): void {
     if (!envelopes.every(({ message }) => isNews(message))) this.#send(envelopes);
-    else
-      this.#ports.clock.defer(() => {
-        if (!this.#stopped) this.#send(envelopes);
-      });
+    else this.#ports.clock.defer(() => this.#sendNews(envelopes));
+  }
+
+  #sendNews(envelopes: readonly Envelope[]): void {
+    if (this.#stopped) return;
+    try {
+      this.#send(envelopes);
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   /** One frame a peer. Peers are few, and most turns speak to one or two of them. */
