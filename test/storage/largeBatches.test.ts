@@ -87,6 +87,20 @@ describe("The native memory of LevelDB's store", () => {
     await store.close();
   });
 
+  it("says of a write that it was done where the store is closed while it is, and takes none afterwards", async () => {
+    const path = join(temporaryDirectory(), "log");
+    const store = await openLevelBatchStore(path);
+    const put = (value: Buffer): readonly BatchOperation[] => [
+      { kind: "put", key: Buffer.from("key"), value },
+    ];
+    await store.write(put(Buffer.alloc(1)));
+    await Promise.all([store.write(put(Buffer.alloc(1_000_000))), store.close()]);
+    await expect(store.write(put(Buffer.alloc(2)))).rejects.toThrow();
+    const again = await openLevelBatchStore(path);
+    expect(await again.get(Buffer.from("key"))).toHaveLength(1_000_000);
+    await again.close();
+  });
+
   it("keeps one pair of what was read", async () => {
     const store = await openLevelBatchStore(join(temporaryDirectory(), "log"));
     const { database } = store as unknown as { readonly database: Level };

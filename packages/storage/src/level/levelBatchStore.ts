@@ -81,13 +81,14 @@ export class LevelBatchStore implements BatchStore {
         if (taken % portionOperations === 0) await nextTurn();
       }
       await (batch as unknown as Writable)._write({ sync: true });
-      batch.clear();
     } catch (error) {
       await batch.close();
       throw error;
     }
-    if (this.idleBatch === undefined && bytes <= keptBatchBytes) this.idleBatch = batch;
-    else await batch.close();
+    // What was written is so even where the database was closed meanwhile, and the batch with it.
+    if (this.idleBatch === undefined && bytes <= keptBatchBytes && this.database.status === "open") {
+      this.idleBatch = batch.clear();
+    } else await batch.close();
   }
 
   async get(key: Uint8Array): Promise<Uint8Array | undefined> {
