@@ -102,7 +102,7 @@ describe("a node that joins a running cluster", () => {
     await until("both writes", () => (b.applied.length === 2 && c.applied.length === 2 ? true : undefined));
     await becomes(b, "bc");
     await until("a complaint of the one that left", () =>
-      a!.node.status().complaints.some((words) => words.includes("was removed from cluster"))
+      a!.node.status().complaints.some((words) => words.includes("of its log removes this node"))
         ? true
         : undefined,
     );

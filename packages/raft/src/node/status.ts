@@ -13,7 +13,7 @@ import {
 } from "../core/index.ts";
 import type { LogStore } from "../ports/index.ts";
 import type { CoreDriver } from "./coreDriver.ts";
-import { type OwnMembership, removalSentence } from "./ownMembership.ts";
+import type { OwnMembership } from "./ownMembership.ts";
 import type { PeerRegistry } from "./peerRegistry.ts";
 import type { NodeStatus, PeerStatus } from "./raftNode.ts";
 
@@ -88,9 +88,11 @@ export function nodeStatus<Result>(sources: StatusSources<Result>): NodeStatus {
   };
 }
 
-function whyNotNamed<Result>({ member, log: { standing }, own }: StatusSources<Result>): string {
-  if (own.removedAt === undefined || standing.kind !== "born") return notNamed;
-  return removalSentence(member, standing.birth.clusterId, `entry ${own.removedAt} of its log says so`);
+/** No advice: the log may still bring the entry that took it in again. */
+function whyNotNamed<Result>({ own }: StatusSources<Result>): string {
+  return own.removedAt === undefined
+    ? notNamed
+    : `Entry ${own.removedAt} of its log removes this node, and nothing that it knows of takes it in again.`;
 }
 
 function candidateAddress<Result>(
