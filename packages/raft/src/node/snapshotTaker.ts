@@ -73,7 +73,7 @@ export class SnapshotTaker {
   }
 
   /**
-   * From 0 on, below 1, another one of each voter. All apply the same entries, and would save a large state at the same
+   * From 0 to 1, another one of each voter. All apply the same entries, and would save a large state at the same
    * time: then commits wait for all of them, and on one machine they for each other.
    */
   #stagger(): number {
