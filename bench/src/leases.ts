@@ -13,7 +13,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type Cluster, connect } from "quorate";
+import { type Cluster, connect, type Lease } from "quorate";
 import type { Order, Report } from "./leaseHolders.ts";
 import { startNodes } from "./localNodes.ts";
 import { shareOfOneCore } from "./processTime.ts";
@@ -84,39 +84,51 @@ async function requireAllHeld(holders: ChildProcess): Promise<void> {
   );
 }
 
-/** From the call to when the next one has it. The next one has been waiting for a while. */
-async function handOverByRelease(a: Cluster, b: Cluster, waitedMs: number): Promise<number> {
-  const held = await a.lease.acquire("released");
-  const next = b.lease.acquire("released");
-  await sleep(waitedMs);
-  const releasedMs = uptimeMs();
-  void held.release();
-  const lease = await next;
-  const tookMs = uptimeMs() - releasedMs;
-  await lease.release();
-  return tookMs;
-}
+/** How leases are handed on: who takes one, who waits for it, and what the first one calls to give it up. */
+type Handover = (
+  a: Cluster,
+  b: Cluster,
+) => {
+  take(): Promise<Lease>;
+  wait(): Promise<Lease>;
+  giveUp(held: Lease): Promise<void>;
+};
 
-async function handOverByResignation(a: Cluster, b: Cluster, waitedMs: number): Promise<number> {
+const byRelease: Handover = (a, b) => ({
+  take: () => a.lease.acquire("released"),
+  wait: () => b.lease.acquire("released"),
+  giveUp: (held) => held.release(),
+});
+
+const byResignation: Handover = (a, b) => {
   const [leader, candidate] = [a.election("resigned"), b.election("resigned")];
-  await leader.campaign();
-  const next = candidate.campaign();
+  return {
+    take: () => leader.campaign(),
+    wait: () => candidate.campaign(),
+    giveUp: () => leader.resign(),
+  };
+};
+
+/** From the call that gives it up to when the next one has it, who has been waiting for a while. */
+async function handOver({ take, wait, giveUp }: ReturnType<Handover>, waitedMs: number): Promise<number> {
+  const held = await take();
+  const next = wait();
   await sleep(waitedMs);
-  const resignedMs = uptimeMs();
-  void leader.resign();
+  const givenUpMs = uptimeMs();
+  void giveUp(held);
   const lease = await next;
-  const tookMs = uptimeMs() - resignedMs;
+  const tookMs = uptimeMs() - givenUpMs;
   await lease.release();
   return tookMs;
 }
 
 async function measureHandovers(a: Cluster, b: Cluster, of: string): Promise<void> {
-  for (const [how, handOver] of [
-    ["release", handOverByRelease],
-    ["resignation", handOverByResignation],
+  for (const [how, by] of [
+    ["release", byRelease],
+    ["resignation", byResignation],
   ] as const) {
     const tookMs: number[] = [];
-    for (let n = 0; n < handovers; n += 1) tookMs.push(await handOver(a, b, 20));
+    for (let n = 0; n < handovers; n += 1) tookMs.push(await handOver(by(a, b), 20));
     const within10Ms = tookMs.filter((ms) => ms <= handoverBoundMs).length;
     tell({ figure: `handover after ${how}`, of, count: handovers, ...shares(tookMs), within10Ms });
   }
@@ -126,8 +138,8 @@ async function measureHandovers(a: Cluster, b: Cluster, of: string): Promise<voi
 async function measureHandover(a: Cluster, b: Cluster): Promise<void> {
   await measureHandovers(a, b, "processes that have just begun");
   for (let n = 0; n < warmUps; n += 1) {
-    await handOverByRelease(a, b, 0);
-    await handOverByResignation(a, b, 0);
+    await handOver(byRelease(a, b), 0);
+    await handOver(byResignation(a, b), 0);
   }
   await measureHandovers(a, b, "processes that have worked");
 }

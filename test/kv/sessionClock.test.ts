@@ -1,27 +1,23 @@
 /** The clock that ends silent sessions, in virtual time, on a leader that does what the test says. */
-import { type Command, encodeProposal } from "@quorate/client/protocol";
-import { createMachineHost, type MachineHost, SessionClock, type Verdict } from "@quorate/kv/internal";
+import type { MachineHost, SessionClock, Verdict } from "@quorate/kv/internal";
 import { isAlive } from "@quorate/kv/machine";
-import { asTerm, QuorateError, type ReadPoint, silentLogger } from "@quorate/raft";
+import { asTerm, QuorateError, type ReadPoint } from "@quorate/raft";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type ManyTimers, manyTimers } from "../client/manyTimers.ts";
+import type { ManyTimers } from "../client/manyTimers.ts";
 import { settle } from "../transport/world.ts";
-import { expiredBy } from "./expiries.ts";
-import { FakeRaftNode, Gate } from "./fakeRaftNode.ts";
+import { type FakeRaftNode, Gate } from "./fakeRaftNode.ts";
+import { heartbeatMs, SessionScene, ttlMs } from "./sessionScene.ts";
 
-const ttlMs = 4_000;
-const heartbeatMs = 50;
-
+let scene: SessionScene;
 let clock: ManyTimers;
 let host: MachineHost;
 let node: FakeRaftNode;
 let sessionClock: SessionClock;
 
 beforeEach(async () => {
-  clock = manyTimers();
-  host = createMachineHost();
-  node = new FakeRaftNode(host.machine);
-  sessionClock = start();
+  scene = new SessionScene();
+  ({ clock, host, node } = scene);
+  sessionClock = scene.start();
   await settle();
 });
 
@@ -30,29 +26,6 @@ afterEach(() => {
   expect(clock.timers).toBe(0);
   expect(node.listeners).toBe(0);
 });
-
-function start(): SessionClock {
-  const made = new SessionClock(
-    {
-      node,
-      clock,
-      logger: silentLogger,
-      store: host.store,
-    },
-    { heartbeatMs, electionTimeoutMinMs: 150, maxExpiriesAtOnce: 8, maxExpiriesUnderWay: 2 },
-  );
-  host.onSessionOpened = (session) => made.opened(session);
-  return made;
-}
-
-function commit(command: Command): number {
-  const { result } = node.commit(encodeProposal({ origin: { kind: "anonymous" }, command }));
-  return result.kind === "sessionOpened" ? result.session : 0;
-}
-
-function open(): number {
-  return commit({ kind: "openSession", ttlMs });
-}
 
 /** It has arrived; the result judges it, now or later. */
 function arrival(session: number): (point: ReadPoint | undefined) => Promise<Verdict> {
@@ -74,27 +47,18 @@ function silence(session: number): number {
   return host.store.sessions.get(session)?.silentMs ?? 0;
 }
 
-function expiries(): number[] {
-  return node.proposed.flatMap(expiredBy);
-}
-
-/** What else is proposed goes through. */
-function onExpiry(react: () => Promise<void> | undefined): void {
-  node.onPropose = () => (expiredBy(node.proposed.at(-1)).length > 0 ? react() : undefined);
-}
-
 describe("a silent session", () => {
   it("ends after its time to live, counted from its opening, and not before", async () => {
-    const session = open();
+    const session = scene.open();
     await clock.pass(ttlMs - 1);
     expect(isAlive(host.store, session)).toBe(true);
     await clock.pass(2 * heartbeatMs);
     expect(isAlive(host.store, session)).toBe(false);
-    expect(expiries()).toEqual([session]);
+    expect(scene.expiries()).toEqual([session]);
   });
 
   it("is counted from the arrival of its last confirmed keep-alive", async () => {
-    const session = open();
+    const session = scene.open();
     await clock.pass(3_000);
     expect(await keepAlive(session)).toBe("alive");
     await clock.pass(ttlMs - 1);
@@ -105,7 +69,7 @@ describe("a silent session", () => {
   });
 
   it("is let live while a keep-alive of it has arrived and waits for its quorum", async () => {
-    const session = open();
+    const session = scene.open();
     await clock.pass(ttlMs - 10);
     const judge = arrival(session);
     await clock.pass(500);
@@ -118,7 +82,7 @@ describe("a silent session", () => {
   });
 
   it("is not saved by a keep-alive whose quorum did not answer", async () => {
-    const session = open();
+    const session = scene.open();
     await clock.pass(ttlMs - 10);
     expect(await arrival(session)(undefined)).toBe("notNow");
     await clock.pass(200);
@@ -128,13 +92,13 @@ describe("a silent session", () => {
 
 describe("from the turn in which an expiry is proposed", () => {
   it("no keep-alive of that session is confirmed, others are", async () => {
-    const [silent, other] = [open(), open()];
+    const [silent, other] = [scene.open(), scene.open()];
     await clock.pass(3_000);
     await keepAlive(other);
     const gate = new Gate();
-    onExpiry(() => gate.promise);
+    scene.onExpiry(() => gate.promise);
     await clock.pass(1_200);
-    expect(expiries()).toEqual([silent]);
+    expect(scene.expiries()).toEqual([silent]);
     expect(isAlive(host.store, silent)).toBe(true);
     expect(await keepAlive(silent)).toBe("notNow");
     expect(await keepAlive(other)).toBe("alive");
@@ -144,9 +108,9 @@ describe("from the turn in which an expiry is proposed", () => {
   });
 
   it("a keep-alive that arrived before and is confirmed after is not confirmed either", async () => {
-    const session = open();
+    const session = scene.open();
     const gate = new Gate();
-    onExpiry(() => gate.promise);
+    scene.onExpiry(() => gate.promise);
     await clock.pass(ttlMs + 100);
     const judge = arrival(session);
     expect(await judge(await node.readIndex())).toBe("notNow");
@@ -156,28 +120,28 @@ describe("from the turn in which an expiry is proposed", () => {
 
 describe("a failed expiry", () => {
   it("is proposed again", async () => {
-    const session = open();
+    const session = scene.open();
     let failures = 2;
-    onExpiry(() => {
+    scene.onExpiry(() => {
       if (failures === 0) return undefined;
       failures -= 1;
       return Promise.reject(new QuorateError("OVERLOADED", "Too much.", { retryable: true }));
     });
     await clock.pass(ttlMs + 1_000);
-    expect(expiries()).toEqual([session, session, session]);
+    expect(scene.expiries()).toEqual([session, session, session]);
     expect(isAlive(host.store, session)).toBe(false);
   });
 });
 
 describe("an expiry that comes after a renewal in the log", () => {
   it("ends nobody, and the session has a whole time to live again", async () => {
-    const session = open();
-    onExpiry(() => {
-      if (expiries().length === 1) commit({ kind: "renewSessions", sessions: [session] });
+    const session = scene.open();
+    scene.onExpiry(() => {
+      if (scene.expiries().length === 1) scene.commit({ kind: "renewSessions", sessions: [session] });
       return undefined;
     });
     await clock.pass(ttlMs + 500);
-    expect(expiries()).toEqual([session]);
+    expect(scene.expiries()).toEqual([session]);
     expect(isAlive(host.store, session)).toBe(true);
     await clock.pass(ttlMs - 1_000);
     expect(isAlive(host.store, session)).toBe(true);
@@ -188,7 +152,7 @@ describe("an expiry that comes after a renewal in the log", () => {
 
 describe("a change of leader", () => {
   it("gives every session a whole time to live from when the new leader took office", async () => {
-    const session = open();
+    const session = scene.open();
     await clock.pass(1_000);
     node.turnTo(2, false);
     await clock.pass(300);
@@ -200,18 +164,18 @@ describe("a change of leader", () => {
   });
 
   it("leaves nothing behind on the old one, which ends and confirms nothing", async () => {
-    const session = open();
+    const session = scene.open();
     node.turnTo(2, false);
     expect(sessionClock.isInOffice).toBe(false);
     expect(sessionClock.tracked).toBe(0);
     expect(clock.timers).toBe(0);
     expect(await keepAlive(session)).toBe("notLeader");
     await clock.pass(3 * ttlMs);
-    expect(expiries()).toEqual([]);
+    expect(scene.expiries()).toEqual([]);
   });
 
   it("between a keep-alive's arrival and its quorum lets it be confirmed by neither", async () => {
-    const session = open();
+    const session = scene.open();
     const judge = arrival(session);
     const point = await node.readIndex();
     node.turnTo(2, true);
@@ -221,19 +185,19 @@ describe("a change of leader", () => {
   });
 
   it("is noticed by the term of the quorum that answered, too", async () => {
-    const judge = arrival(open());
+    const judge = arrival(scene.open());
     const point = await node.readIndex();
     expect(await judge({ ...point, term: asTerm(point.term + 1) })).toBe("notLeader");
-    const follower = arrival(open());
+    const follower = arrival(scene.open());
     expect(await follower({ ...point, asLeader: false })).toBe("notLeader");
   });
 
   it("while an expiry is under way lets it end nobody in the next term", async () => {
-    const session = open();
+    const session = scene.open();
     const gate = new Gate();
-    onExpiry(() => gate.promise);
+    scene.onExpiry(() => gate.promise);
     await clock.pass(ttlMs + 100);
-    expect(expiries()).toEqual([session]);
+    expect(scene.expiries()).toEqual([session]);
     node.turnTo(2, true);
     node.commit(node.proposed.at(-1) as Uint8Array);
     expect(isAlive(host.store, session)).toBe(true);
@@ -245,7 +209,7 @@ describe("a change of leader", () => {
 
 describe("a leader that stood still", () => {
   it("confirms its office and hears what has arrived before it ends anybody", async () => {
-    const session = open();
+    const session = scene.open();
     await clock.pass(100);
     const readsBefore = node.reads;
     clock.stall(60_000);
@@ -258,31 +222,31 @@ describe("a leader that stood still", () => {
   });
 
   it("ends nobody when another leads by now", async () => {
-    const session = open();
+    const session = scene.open();
     await clock.pass(100);
     node.onRead = () => Promise.reject(new QuorateError("NOT_LEADER", "Deposed.", { retryable: true }));
     clock.stall(60_000);
     await clock.pass(500);
-    expect(expiries()).toEqual([]);
+    expect(scene.expiries()).toEqual([]);
     node.turnTo(2, false);
     await clock.pass(1_000);
     expect(isAlive(host.store, session)).toBe(true);
   });
 
   it("begins anew when it stands still between the confirmation and the sweep", async () => {
-    const session = open();
+    const session = scene.open();
     await clock.pass(ttlMs + 10);
     clock.stall(1_000);
     await settle();
-    expect(expiries()).toEqual([]);
+    expect(scene.expiries()).toEqual([]);
     await clock.pass(100);
-    expect(expiries()).toEqual([session]);
+    expect(scene.expiries()).toEqual([session]);
   });
 });
 
 describe("silence", () => {
   it("is logged when the leader has seen 0.4 of the time to live, and again", async () => {
-    const session = open();
+    const session = scene.open();
     await clock.pass(1_500);
     expect(silence(session)).toBe(0);
     await clock.pass(200);
@@ -294,7 +258,7 @@ describe("silence", () => {
   });
 
   it("is never logged of a session that is renewed in time, whose renewals stay out of the log", async () => {
-    const session = open();
+    const session = scene.open();
     for (let n = 0; n < 20; n += 1) {
       await clock.pass(ttlMs / 4);
       expect(await keepAlive(session)).toBe("alive");
@@ -303,7 +267,7 @@ describe("silence", () => {
   });
 
   it("that is logged makes the next renewal a logged one, which clears it and is answered when applied", async () => {
-    const session = open();
+    const session = scene.open();
     await clock.pass(2_000);
     const gate = new Gate();
     node.onPropose = () => gate.promise;
@@ -323,7 +287,7 @@ describe("silence", () => {
   });
 
   it("makes a renewal a logged one from when it is proposed", async () => {
-    const session = open();
+    const session = scene.open();
     const gate = new Gate();
     node.onPropose = () => gate.promise;
     await clock.pass(2_000);
@@ -338,7 +302,7 @@ describe("silence", () => {
   });
 
   it("of one leader counts for the next, and of that one for the one after", async () => {
-    const session = open();
+    const session = scene.open();
     await clock.pass(2_000);
     node.turnTo(2, true);
     await settle();
@@ -353,7 +317,7 @@ describe("silence", () => {
   });
 
   it("is over with a logged renewal, which a later leader sees: it waits a whole time to live again", async () => {
-    const session = open();
+    const session = scene.open();
     await clock.pass(2_000);
     expect(await keepAlive(session)).toBe("alive");
     node.turnTo(2, true);
@@ -365,8 +329,8 @@ describe("silence", () => {
 describe("sessions that come and go", () => {
   it("leave nothing in the clock", async () => {
     for (let n = 0; n < 5_000; n += 1) {
-      const session = open();
-      commit({ kind: "closeSession", session });
+      const session = scene.open();
+      scene.commit({ kind: "closeSession", session });
       expect(sessionClock.tracked).toBeLessThan(100);
     }
     await clock.pass(ttlMs + 100);

@@ -70,7 +70,7 @@ export interface NodeOptions {
   readonly client: Omit<ResolvedClientOptions, "endpoints">;
   /**
    * A node that was removed closes by itself, unless this says that it stays: in simulations, whose operator takes such
-   * a node in again with its directory, which Raft allows and no client can ask for.
+   * a node in again with its directory. Raft allows that; clients can ask for it only before that directory was born.
    */
   readonly staysWhenRemoved?: boolean;
   /** A node without a cluster asks these members to take it in, before it starts. */
