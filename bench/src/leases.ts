@@ -13,7 +13,8 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type Cluster, connect, type Lease } from "quorate";
+import { type Cluster, connect } from "quorate";
+import { byRelease, byResignation, Handovers, type HandoverTime } from "./handovers.ts";
 import type { Order, Report } from "./leaseHolders.ts";
 import { startNodes } from "./localNodes.ts";
 import { shareOfOneCore } from "./processTime.ts";
@@ -84,64 +85,36 @@ async function requireAllHeld(holders: ChildProcess): Promise<void> {
   );
 }
 
-/** How leases are handed on: who takes one, who waits for it, and what the first one calls to give it up. */
-type Handover = (
-  a: Cluster,
-  b: Cluster,
-) => {
-  take(): Promise<Lease>;
-  wait(): Promise<Lease>;
-  giveUp(held: Lease): Promise<void>;
-};
-
-const byRelease: Handover = (a, b) => ({
-  take: () => a.lease.acquire("released"),
-  wait: () => b.lease.acquire("released"),
-  giveUp: (held) => held.release(),
-});
-
-const byResignation: Handover = (a, b) => {
-  const [leader, candidate] = [a.election("resigned"), b.election("resigned")];
-  return {
-    take: () => leader.campaign(),
-    wait: () => candidate.campaign(),
-    giveUp: () => leader.resign(),
-  };
-};
-
-/** From the call that gives it up to when the next one has it, who has been waiting for a while. */
-async function handOver({ take, wait, giveUp }: ReturnType<Handover>, waitedMs: number): Promise<number> {
-  const held = await take();
-  const next = wait();
-  await sleep(waitedMs);
-  const givenUpMs = uptimeMs();
-  void giveUp(held);
-  const lease = await next;
-  const tookMs = uptimeMs() - givenUpMs;
-  await lease.release();
-  return tookMs;
-}
-
-async function measureHandovers(a: Cluster, b: Cluster, of: string): Promise<void> {
+async function measureHandovers(measured: Handovers, a: Cluster, b: Cluster, of: string): Promise<void> {
   for (const [how, by] of [
     ["release", byRelease],
     ["resignation", byResignation],
   ] as const) {
-    const tookMs: number[] = [];
-    for (let n = 0; n < handovers; n += 1) tookMs.push(await handOver(by(a, b), 20));
-    const within10Ms = tookMs.filter((ms) => ms <= handoverBoundMs).length;
-    tell({ figure: `handover after ${how}`, of, count: handovers, ...shares(tookMs), within10Ms });
+    const times: HandoverTime[] = [];
+    for (let n = 0; n < handovers; n += 1) times.push(await measured.measure(by(a, b), 20));
+    const [took, own] = [times.map(({ tookMs }) => tookMs), times.map(({ ownMs }) => ownMs)];
+    const within = (values: readonly number[]): number => values.filter((ms) => ms <= handoverBoundMs).length;
+    const within10Ms = { all: within(took), own: within(own) };
+    tell({
+      figure: `handover after ${how}`,
+      of,
+      count: handovers,
+      ...shares(took),
+      own: shares(own),
+      within10Ms,
+    });
   }
 }
 
 /** First of processes that have just begun and run most of their code uncompiled, then of such that have worked. */
 async function measureHandover(a: Cluster, b: Cluster): Promise<void> {
-  await measureHandovers(a, b, "processes that have just begun");
+  const measured = new Handovers(await leaderPid(a));
+  await measureHandovers(measured, a, b, "processes that have just begun");
   for (let n = 0; n < warmUps; n += 1) {
-    await handOver(byRelease(a, b), 0);
-    await handOver(byResignation(a, b), 0);
+    await measured.measure(byRelease(a, b), 0);
+    await measured.measure(byResignation(a, b), 0);
   }
-  await measureHandovers(a, b, "processes that have worked");
+  await measureHandovers(measured, a, b, "processes that have worked");
 }
 
 async function measureCrash(b: Cluster): Promise<void> {

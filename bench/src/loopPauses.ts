@@ -3,7 +3,7 @@
  * the time in which the loop's thread waited for a processor, which Linux tells. On a machine with more to do than it
  * has processors the first is the system's doing as much as the program's.
  */
-import { openSync, readSync } from "node:fs";
+import { ProcessorWait } from "./processorWait.ts";
 
 /** How often the loop is asked for a sign of life: what is told is that much too high at most. */
 const everyMs = 2;
@@ -15,10 +15,9 @@ export interface WorstPauses {
 }
 
 export class LoopPauses {
-  readonly #schedule: number | undefined = openSchedule();
-  readonly #buffer: Buffer = Buffer.alloc(128);
+  readonly #processor: ProcessorWait = new ProcessorWait("thread-self");
   #lastMs: number = performance.now();
-  #lastWaitedMs: number = this.#waitedMs();
+  #lastWaitedMs: number = this.#processor.totalMs();
   #worst: WorstPauses = { pauseMs: 0, ownPauseMs: 0 };
 
   constructor() {
@@ -35,7 +34,7 @@ export class LoopPauses {
 
   #look(): void {
     const nowMs = performance.now();
-    const waitedMs = this.#waitedMs();
+    const waitedMs = this.#processor.totalMs();
     const pauseMs = Math.max(0, nowMs - this.#lastMs - everyMs);
     const ownPauseMs = Math.max(0, pauseMs - (waitedMs - this.#lastWaitedMs));
     this.#worst = {
@@ -44,22 +43,5 @@ export class LoopPauses {
     };
     this.#lastMs = nowMs;
     this.#lastWaitedMs = waitedMs;
-  }
-
-  /** For how long the thread was ready to run and had no processor, all in all. */
-  #waitedMs(): number {
-    if (this.#schedule === undefined) return 0;
-    const length = readSync(this.#schedule, this.#buffer, 0, this.#buffer.length, 0);
-    const [, waitedNs] = this.#buffer.toString("latin1", 0, length).split(" ");
-    return Number(waitedNs) / 1e6;
-  }
-}
-
-/** Of this thread: time on a processor, time of waiting for one, both in nanoseconds, and how often it got one. */
-function openSchedule(): number | undefined {
-  try {
-    return openSync("/proc/thread-self/schedstat", "r");
-  } catch {
-    return undefined;
   }
 }
