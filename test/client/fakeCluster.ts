@@ -34,7 +34,8 @@ import { type ManyTimers, manyTimers } from "./manyTimers.ts";
 /** What a node does with a request instead of answering it: nothing, or ending the connection. */
 export type Reaction = ResponseBody | "silence" | "hang up";
 
-export type Behaviour = (request: Request, honest: () => ResponseBody) => Reaction;
+/** A promise is answered later. */
+export type Behaviour = (request: Request, honest: () => ResponseBody) => Reaction | Promise<Reaction>;
 
 export class FakeNode {
   readonly id: string;
@@ -102,10 +103,15 @@ export class FakeNode {
       this.asked.push(request.body);
       if (this.#cluster.isUnchanged(request.body)) continue;
       const reaction = this.behave(request, () => this.#cluster.honestAnswer(this, request.body));
-      if (reaction === "hang up") channel.close("hung up");
-      else if (reaction !== "silence") {
-        for (const frame of responseFrames([{ id: request.id, body: reaction }])) channel.send(frame);
-      }
+      if (reaction instanceof Promise) void reaction.then((later) => this.#react(channel, request, later));
+      else this.#react(channel, request, reaction);
+    }
+  }
+
+  #react(channel: Channel, { id }: Request, reaction: Reaction): void {
+    if (reaction === "hang up") channel.close("hung up");
+    else if (reaction !== "silence") {
+      for (const frame of responseFrames([{ id, body: reaction }])) channel.send(frame);
     }
   }
 }

@@ -7,6 +7,8 @@ export interface ManyTimers extends Clock {
   pass(durationMs: number): Promise<void>;
   /** Time jumps, as for a process that stood still: all timers due meanwhile run at the end, before anything else. */
   stall(durationMs: number): void;
+  /** The machine sleeps: only `bootMs` goes on. */
+  sleep(durationMs: number): void;
   readonly timers: number;
 }
 
@@ -17,6 +19,7 @@ interface Timer {
 
 export function manyTimers(): ManyTimers {
   let nowMs = 1_000;
+  let sleptMs = 0;
   const timers = new Set<Timer>();
 
   function runDue(): void {
@@ -26,7 +29,7 @@ export function manyTimers(): ManyTimers {
 
   return {
     nowMs: () => nowMs,
-    bootMs: () => nowMs,
+    bootMs: () => nowMs + sleptMs,
     after(delayMs, fn): Cancel {
       const timer = { dueMs: nowMs + delayMs, fn };
       timers.add(timer);
@@ -51,6 +54,9 @@ export function manyTimers(): ManyTimers {
     stall(durationMs) {
       nowMs += durationMs;
       runDue();
+    },
+    sleep(durationMs) {
+      sleptMs += durationMs;
     },
     get timers() {
       return timers.size;

@@ -67,6 +67,8 @@ export class HeldLease implements Lease, SessionMember {
   #progressedMs: number;
   #cancelTimer: Cancel | undefined;
   #timerDueMs: number = Number.POSITIVE_INFINITY;
+  /** `bootMs` less `nowMs` when the timer was set, which counts no sleep of the machine. */
+  #timerSleptMs = 0;
   #releasing: Promise<void> | undefined;
 
   constructor(clock: Clock, acts: LeaseActs, facts: HeldLeaseFacts) {
@@ -215,6 +217,11 @@ export class HeldLease implements Lease, SessionMember {
     return this.#deadlineMs !== undefined;
   }
 
+  /** It comes into its holder's hands. The machine may have slept since it was confirmed. */
+  handOut(): void {
+    if (this.#loss === undefined) this.#look();
+  }
+
   /** What the cluster has told is newer than its grant. */
   refreshed(): void {
     if (!this.#isKnown && this.#loss === undefined) this.#lose("revoked");
@@ -281,12 +288,15 @@ export class HeldLease implements Lease, SessionMember {
     if (isInJeopardy && wasHeld) for (const listener of [...this.#jeopardyListeners]) listener();
   }
 
-  /** One that is due earlier stays: it looks again then. */
+  /** One that is due earlier stays, as it looks again then; but not where it is late by a sleep of the machine. */
   #wakeAt(dueMs: number): void {
-    if (this.#cancelTimer !== undefined && this.#timerDueMs <= dueMs) return;
+    const sleptMs = this.#clock.bootMs() - this.#clock.nowMs();
+    const isLate = sleptMs - this.#timerSleptMs > leadMs / 2;
+    if (this.#cancelTimer !== undefined && this.#timerDueMs <= dueMs && !isLate) return;
     if (dueMs === Number.POSITIVE_INFINITY) return;
     this.#cancelTimer?.();
     this.#timerDueMs = dueMs;
+    this.#timerSleptMs = sleptMs;
     this.#cancelTimer = this.#clock.after(Math.max(1, dueMs - this.#clock.bootMs()), () => {
       this.#cancelTimer = undefined;
       this.#look();

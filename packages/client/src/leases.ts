@@ -232,6 +232,7 @@ export class LeaseAcquirer {
       await session.refresh(patience);
       lease.refreshed();
     }
+    lease.handOut();
     return lease.isOver ? "again" : lease;
   }
 }
