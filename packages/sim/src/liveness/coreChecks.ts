@@ -12,6 +12,8 @@ import { areLed, describe, haveConverged, isSettled, odd, serve, sound } from ".
 import { checkQuiet } from "./quiet.ts";
 
 const operationsEach = 10;
+/** Of a leader, with the heartbeats, answers and writes that come meanwhile. */
+const eventsOfAnOperation = 60;
 const quietForMs = 1_000;
 
 /** Heals nothing itself: the core has been healed, and what is outside stays as it is. */
@@ -41,7 +43,7 @@ export async function checkCore(simulation: FaultySimulation, core: Core): Promi
   const hosts = sound(simulation, core.hosts);
   if (!(await checkCaughtUp(simulation, core))) return;
   const watch = new Watch(simulation, core);
-  const answersWithinMs = boundMs(simulation, 20);
+  const answersWithinMs = boundMs(simulation, 20) + starvedMs(core);
   const unserved = await serve(simulation, hosts, operationsEach, world.timeline.nowMs + answersWithinMs);
   if (unserved !== undefined) {
     stuck(simulation, core, "L2 service", `${unserved.sentence} within ${answersWithinMs} ms`);
@@ -50,6 +52,20 @@ export async function checkCore(simulation: FaultySimulation, core: Core): Promi
   if (!(await checkConvergence(simulation, core, "L3 convergence", 30))) return;
   await checkQuiet(simulation, core, Math.max(quietForMs, watch.leftMs()));
   watch.check();
+}
+
+/**
+ * A leader outside of the core that is short of processor time, and stays so, leads on: it is heard often enough. All
+ * operations go by way of it, reads and writes of each node and its own, some tens of its events each.
+ */
+function starvedMs({ hosts, outside }: Core): number {
+  const eventMs = Math.max(0, ...outside.map(eventMsOf));
+  return (2 * hosts.length + 1) * operationsEach * eventsOfAnOperation * eventMs;
+}
+
+/** What one of its events takes at least; 0: it has time enough. */
+function eventMsOf({ process }: FaultyHost): number {
+  return process?.eventMs ?? 0;
 }
 
 /** Whoever missed entries is sent them: until then it cannot be asked to answer within a bound. */
@@ -178,8 +194,9 @@ export function namesOf({ hosts }: Core): string {
 
 /**
  * From a leader's first standing on: nobody else may be elected, and no term may run away. One that leads from outside
- * of the core on a disk that stays broken has to go at its first write: that is one election more, and its successor
- * is to stay. One whose disk works has no such excuse, wherever it is.
+ * of the core on a disk that stays broken has to go at its first write, and one that stays short of processor time may
+ * be heard too seldom: that is one election more, and its successor is to stay. No other has such an excuse, wherever
+ * it is.
  */
 export class Watch {
   private readonly simulation: FaultySimulation;
@@ -190,8 +207,11 @@ export class Watch {
   constructor(simulation: FaultySimulation, core: Core) {
     this.simulation = simulation;
     const leader = simulation.cluster.leader();
-    const hasToGo = leader !== undefined && core.outside.includes(leader) && isDiskBroken(simulation, leader);
-    this.elections = simulation.history.leaders.size + (hasToGo ? 1 : 0);
+    const mayGo =
+      leader !== undefined &&
+      core.outside.includes(leader) &&
+      (isDiskBroken(simulation, leader) || eventMsOf(leader) > 0);
+    this.elections = simulation.history.leaders.size + (mayGo ? 1 : 0);
     this.untilMs = simulation.world.timeline.nowMs + timeoutsMs(simulation, 20);
     const leaderTerm = leader?.member?.state?.currentTerm ?? 0;
     this.termsOutside = new Map(

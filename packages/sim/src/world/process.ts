@@ -19,7 +19,7 @@ export class SimulatedProcess {
   /** Its machine sleeps since then, and its monotonic clock stands still. */
   suspendedSinceMs: number | undefined;
   /** What one event takes; 0: nothing, as long as it is not starved. */
-  private eventMs = 0;
+  eventMs = 0;
   private freeAtMs = 0;
   private backlog: Occurrence[] = [];
   private isWaking = false;
