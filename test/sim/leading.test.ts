@@ -2,13 +2,19 @@
 import type { Lease, LeaseLostError } from "@quorate/client";
 import * as sim from "@quorate/sim";
 import { describe, expect, it } from "vitest";
-import { LeaseWorld, ttlMs } from "./leaseWorld.ts";
+import { type LeaseClient, LeaseWorld, ttlMs } from "./leaseWorld.ts";
 
 const fast = { leaseDurationMs: ttlMs, renewDeadlineMs: 1_500, retryPeriodMs: 400 };
 
 function untilOver(lease: Lease): Promise<void> {
   return new Promise((resolve) => {
     lease.signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+function passed({ process }: LeaseClient, forMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    process.clock.after(forMs, resolve);
   });
 }
 
@@ -61,18 +67,83 @@ describe("to lead", () => {
     await refused;
   });
 
-  it("ends with what its listener throws of a loss", async () => {
+  it("waits for what it tells of a loss, and ends with what that throws or rejects with", async () => {
     const world = await LeaseWorld.open(sim, 58);
     const a = world.connect();
-    const onLost = (): never => {
-      throw new Error("enough");
+    const enough = new Error("enough");
+    const listeners = [
+      (): never => {
+        throw enough;
+      },
+      async (): Promise<void> => {
+        await passed(a, 300);
+        throw enough;
+      },
+    ];
+    for (const [at, onLost] of listeners.entries()) {
+      const leading = a.cluster.election(`x${at}`, fast).lead(untilOver, { onLost });
+      const refused = expect(world.outcome(leading)).rejects.toBe(enough);
+      await world.run(500);
+      world.blackHole(a);
+      await world.run(ttlMs);
+      world.heal(a);
+      await refused;
+    }
+  });
+
+  it("ends with what its listener of new leaders throws or rejects with: at once while it waits", async () => {
+    const world = await LeaseWorld.open(sim, 59);
+    const [a, b] = [world.connect(), world.connect()];
+    const first = await world.outcome(b.cluster.election("x", fast).campaign());
+    const enough = new Error("enough");
+    const listeners = [
+      (): never => {
+        throw enough;
+      },
+      (): Promise<void> => Promise.reject(enough),
+    ];
+    for (const onNewLeader of listeners) {
+      const waiting = a.cluster.election("x", fast).lead(untilOver, { onNewLeader });
+      await expect(world.outcome(waiting, ttlMs)).rejects.toBe(enough);
+    }
+    expect(first.status).toBe("held");
+    expect(await world.outcome(b.cluster.election("x").candidates())).toHaveLength(1);
+  });
+
+  it("ends with it when the work has settled while it leads, and with all errors where there are several", async () => {
+    const world = await LeaseWorld.open(sim, 60);
+    const a = world.connect();
+    const enough = new Error("enough");
+    const noMoney = new Error("no money");
+    let runs = 0;
+    const workOf = (ending: () => string) => async (): Promise<string> => {
+      runs += 1;
+      await passed(a, 2 * ttlMs);
+      return ending();
     };
-    const leading = a.cluster.election("x", fast).lead(untilOver, { onLost });
-    const refused = expect(world.outcome(leading)).rejects.toThrow("enough");
-    await world.run(500);
-    world.blackHole(a);
-    await world.run(ttlMs);
-    await refused;
+    const onNewLeader = async (): Promise<void> => {
+      await passed(a, 500);
+      throw enough;
+    };
+    const startedMs = world.nowMs;
+    const done = a.cluster.election("x", fast).lead(
+      workOf(() => "done"),
+      { onNewLeader },
+    );
+    await expect(world.outcome(done)).rejects.toBe(enough);
+    expect(world.nowMs - startedMs).toBeGreaterThan(2 * ttlMs);
+
+    const failed = a.cluster.election("x", fast).lead(
+      workOf(() => {
+        throw noMoney;
+      }),
+      { onNewLeader },
+    );
+    await expect(world.outcome(failed)).rejects.toMatchObject({
+      errors: [noMoney, enough],
+      message: expect.stringContaining("no money"),
+    });
+    expect(runs).toBe(2);
   });
 
   it("ends with ABORTED by the signal while it waits, and with what the work gives while it leads", async () => {

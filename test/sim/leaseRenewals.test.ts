@@ -136,3 +136,37 @@ describe("a candidate", () => {
     expect(election.isLeading).toBe(false);
   });
 });
+
+describe("a listener that fails when its lease comes into jeopardy", () => {
+  it("is an unhandled rejection, and keeps no lease of its session from being renewed", async () => {
+    const unhandled: unknown[] = [];
+    const stop = takeUnhandled(unhandled);
+    try {
+      const world = await LeaseWorld.open(sim, 65);
+      const [a, b] = [world.connect(), world.connect()];
+      const broken = await world.outcome(world.acquire(a, "x"));
+      const other = await world.outcome(world.acquire(a, "y"));
+      broken.onJeopardy(() => {
+        throw new Error("at once");
+      });
+      broken.onJeopardy(() => Promise.reject(new Error("later")));
+      await world.outcome(b.cluster.lease.break("x"));
+      await world.run(3 * ttlMs);
+      expect([broken.status, other.status]).toEqual(["lost", "held"]);
+    } finally {
+      stop();
+    }
+    expect(unhandled.map(String).sort()).toEqual(["Error: at once", "Error: later"]);
+  });
+});
+
+/** In place of the runner's own listeners, which fail the run. */
+function takeUnhandled(into: unknown[]): () => void {
+  const before = process.listeners("unhandledRejection");
+  process.removeAllListeners("unhandledRejection");
+  process.on("unhandledRejection", (reason) => into.push(reason));
+  return () => {
+    process.removeAllListeners("unhandledRejection");
+    for (const listener of before) process.on("unhandledRejection", listener);
+  };
+}

@@ -53,7 +53,7 @@ export class HeldLease implements Lease, SessionMember {
   readonly #acts: LeaseActs;
   readonly #controller = new AbortController();
   readonly #handover = new AbortController();
-  readonly #jeopardyListeners: Set<() => void> = new Set();
+  readonly #jeopardyListeners: Set<() => unknown> = new Set();
   #status: LeaseStatus = "held";
   #loss: LeaseLostError | undefined;
   #deadlineMs: number | undefined;
@@ -133,7 +133,7 @@ export class HeldLease implements Lease, SessionMember {
     return this.facts.progressMs === undefined ? undefined : this.#clock.bootMs() - this.#progressedMs;
   }
 
-  onJeopardy(fn: () => void): () => void {
+  onJeopardy(fn: () => unknown): () => void {
     this.#jeopardyListeners.add(fn);
     return () => this.#jeopardyListeners.delete(fn);
   }
@@ -285,7 +285,7 @@ export class HeldLease implements Lease, SessionMember {
     const wasHeld = this.#status === "held";
     this.#status = isInJeopardy ? "jeopardy" : "held";
     this.#wakeAt(isInJeopardy ? endMs : jeopardyMs);
-    if (isInJeopardy && wasHeld) for (const listener of [...this.#jeopardyListeners]) listener();
+    if (isInJeopardy && wasHeld) for (const listener of [...this.#jeopardyListeners]) void heard(listener);
   }
 
   /** One that is due earlier stays, as it looks again then; but not where it is late by a sleep of the machine. */
@@ -325,4 +325,9 @@ export class HeldLease implements Lease, SessionMember {
     this.#controller.abort(this.#loss);
     return this.#loss;
   }
+}
+
+/** What it throws is an unhandled rejection of the process, and keeps no lease of the session from its renewal. */
+async function heard(listener: () => unknown): Promise<void> {
+  await listener();
 }

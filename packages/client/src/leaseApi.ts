@@ -79,8 +79,11 @@ export interface Lease extends AsyncDisposable {
   run<Result>(fn: (lease: Lease) => Result | Promise<Result>): Promise<Result>;
   /** For a lease with `progressMs`. */
   progress(): void;
-  /** Calls `fn` each time that it comes into jeopardy. The result removes `fn`. */
-  onJeopardy(fn: () => void): () => void;
+  /**
+   * Calls `fn` each time that it comes into jeopardy. The result removes `fn`. What it throws or rejects with is an
+   * unhandled rejection of the process, for there is nobody else to tell, and does nothing to the lease.
+   */
+  onJeopardy(fn: () => unknown): () => void;
   /** What everybody reads of it from now on. */
   proclaim(data: Value, options?: RequestOptions): Promise<void>;
   /** Leaves a note for whoever holds it next, under this term: refused where it is lost. */

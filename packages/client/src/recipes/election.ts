@@ -27,15 +27,19 @@ export interface LeadOptions extends WorkOptions {
   readonly rejoin?: boolean;
   /**
    * As client-go's `OnStoppedLeading`: called after each loss, once the work has settled, before it campaigns again.
-   * What the work threw of its own is the error's `cause`. What this throws, `lead` rejects with.
+   * What the work threw of its own is the error's `cause`. It may be `async`, and is waited for. What it throws or
+   * rejects with, `lead` rejects with.
    */
-  readonly onLost?: (error: LeaseLostError) => void;
+  readonly onLost?: (error: LeaseLostError) => unknown;
   /**
    * As client-go's: called once with each new leader that this process hears of, in the order of their terms: the one
    * that leads when the campaign begins, and this candidate too. Not when a leader goes: `election.observe` and
    * `election.leader` tell that, and the own loss `lease.signal`. While this process is cut off, it hears of nobody.
+   *
+   * It may be `async`; one call is not waited for before the next, and `lead` settles when all have. What it throws or
+   * rejects with, `lead` rejects with: at once while it waits, and once the work has settled while it leads.
    */
-  readonly onNewLeader?: (leader: Leader) => void;
+  readonly onNewLeader?: (leader: Leader) => unknown;
 }
 
 export interface Election {
@@ -48,7 +52,8 @@ export interface Election {
    * each effect.
    *
    * Rejects with what `work` throws while it leads, and does not campaign again then; `ABORTED` where the signal ends
-   * the waiting; `CLOSED` where the cluster object is closed, after the work has settled.
+   * the waiting; `CLOSED` where the cluster object is closed, after the work has settled; with what a callback has
+   * failed with; with an `AggregateError` where there are several of these.
    */
   lead<Result>(work: Work<Result>, options?: LeadOptions): Promise<Result>;
   /** Waits until this candidate leads. Hold the lease with `await using`; `release` resigns. */
@@ -110,28 +115,42 @@ async function lead<Result>(
   work: Work<Result>,
   options: LeadOptions,
 ): Promise<Result> {
+  const newLeaders = tellNewLeaders(cluster.clock, election, options.onNewLeader);
+  const leading = standAndWork(cluster, election, work, options, newLeaders.failed);
+  const [led] = await Promise.allSettled([leading]);
+  const failures = await newLeaders.end();
+  const errors = [...new Set([...(led.status === "rejected" ? [led.reason] : []), ...failures])];
+  if (errors.length > 1) throw new AggregateError(errors, severalSentence(election.name, errors));
+  if (failures.length > 0) throw failures[0];
+  return leading;
+}
+
+async function standAndWork<Result>(
+  cluster: ElectionCluster,
+  election: Election,
+  work: Work<Result>,
+  options: LeadOptions,
+  failed: AbortSignal,
+): Promise<Result> {
   const { signal, rejoin = true } = options;
-  const stopTelling = tellNewLeaders(cluster.clock, election, options.onNewLeader);
-  try {
-    for (;;) {
-      const lease = await campaignOn(election, signal);
-      const outcome = await workUnder(cluster, lease, work, options);
-      if (outcome.kind === "done") return outcome.result;
-      if (outcome.kind === "lost") options.onLost?.(outcome.error);
-      if (outcome.kind === "failed" || !rejoin) throw outcome.error;
-    }
-  } finally {
-    stopTelling();
+  const stop = signal === undefined ? failed : AbortSignal.any([signal, failed]);
+  for (;;) {
+    const lease = await campaignOn(election, stop, failed);
+    const outcome = await workUnder(cluster, lease, work, options);
+    if (outcome.kind === "done") return outcome.result;
+    if (outcome.kind === "lost") await options.onLost?.(outcome.error);
+    if (outcome.kind === "failed" || !rejoin) throw outcome.error;
   }
 }
 
 /** A place that went with its session is taken anew; the cluster may be away for as long as it likes. */
-async function campaignOn(election: Election, signal: AbortSignal | undefined): Promise<Lease> {
+async function campaignOn(election: Election, signal: AbortSignal, failed: AbortSignal): Promise<Lease> {
   for (;;) {
     try {
-      return await election.campaign(signal === undefined ? {} : { signal });
+      return await election.campaign({ signal });
     } catch (error) {
-      if (signal?.aborted || !(error instanceof QuorateError) || !error.retryable) throw error;
+      if (failed.aborted) throw failed.reason;
+      if (signal.aborted || !(error instanceof QuorateError) || !error.retryable) throw error;
     }
   }
 }
@@ -159,4 +178,8 @@ function leaderIn({ state, term, holder, data }: LeaseInfo): Leader | undefined 
 
 function notLeading(name: string): QuorateError {
   return new QuorateError("REFUSED", `This candidate does not lead ${JSON.stringify(name)} now.`);
+}
+
+function severalSentence(name: string, errors: readonly unknown[]): string {
+  return `Several things failed while this candidate stood for ${JSON.stringify(name)}: ${errors.map(String).join("; ")}`;
 }

@@ -2,22 +2,52 @@
  * Tells a candidate of each new leader, itself too, once, in the order of their terms. A leader that goes is nothing
  * new. What cannot be asked for now is asked for again, as long as the candidate stands.
  *
- * What the callback throws is an uncaught exception of the process, as with every listener: it is nobody's to handle.
+ * What the callback throws, or rejects with, is kept for whoever campaigns, and nobody is told any more.
  */
 import { type Clock, QuorateError } from "@quorate/raft";
 import type { Election, Leader } from "./election.ts";
 
 const pauseMs = 1_000;
 
-/** The result ends it. */
+export interface NewLeaders {
+  /** Aborts with the first failure. */
+  readonly failed: AbortSignal;
+  /** Nobody is told any more. Gives all failures, once every call of the callback has settled. Never rejects. */
+  end(): Promise<readonly unknown[]>;
+}
+
+/** Without `tell` nobody is asked. */
 export function tellNewLeaders(
   clock: Clock,
   election: Pick<Election, "observe">,
-  tell: ((leader: Leader) => void) | undefined,
-): () => void {
+  tell: ((leader: Leader) => unknown) | undefined,
+): NewLeaders {
   const stopped = new AbortController();
-  if (tell !== undefined) void observe(clock, election, stopped.signal, onlyNew(tell));
-  return () => stopped.abort();
+  const failed = new AbortController();
+  const failures: unknown[] = [];
+  let allSettled: Promise<unknown> = Promise.resolve();
+  const follow = (what: Promise<unknown>): void => {
+    const settled = what.catch((error: unknown) => {
+      failures.push(error);
+      stopped.abort();
+      failed.abort(error);
+    });
+    allSettled = Promise.all([allSettled, settled]);
+  };
+  if (tell !== undefined) {
+    const heard = onlyNew((leader) => {
+      if (!stopped.signal.aborted) follow(Promise.resolve(leader).then(tell));
+    });
+    follow(observe(clock, election, stopped.signal, heard));
+  }
+  return {
+    failed: failed.signal,
+    end: async () => {
+      stopped.abort();
+      await allSettled;
+      return failures;
+    },
+  };
 }
 
 function onlyNew(tell: (leader: Leader) => void): (leader: Leader | undefined) => void {
@@ -25,7 +55,7 @@ function onlyNew(tell: (leader: Leader) => void): (leader: Leader | undefined) =
   return (leader) => {
     if (leader === undefined || leader.term <= lastTerm) return;
     lastTerm = leader.term;
-    void Promise.resolve(leader).then(tell);
+    tell(leader);
   };
 }
 
