@@ -67,6 +67,22 @@ describe("to lead", () => {
     await refused;
   });
 
+  it("tells of a loss with that of another lease as its cause, which the work threw", async () => {
+    const world = await LeaseWorld.open(sim, 66);
+    const a = world.connect();
+    const locked = (): Promise<void> => a.cluster.lock("inner").run(untilOver);
+    const leading = a.cluster.election("outer", fast).lead(locked, { rejoin: false });
+    const refused = expect(world.outcome(leading)).rejects.toMatchObject({
+      lease: "outer",
+      reason: "unreachable",
+      cause: { code: "LEASE_LOST", lease: "inner", reason: "unreachable" },
+    });
+    await world.run(500);
+    world.blackHole(a);
+    await world.run(ttlMs);
+    await refused;
+  });
+
   it("waits for what it tells of a loss, and ends with what that throws or rejects with", async () => {
     const world = await LeaseWorld.open(sim, 58);
     const a = world.connect();

@@ -64,12 +64,16 @@ async function settled<Result>(lease: Lease, work: Work<Result>): Promise<WorkOu
 /** What has become of the work, which has settled, by what has become of its lease. */
 function judged<Result>(outcome: WorkOutcome<Result>, loss: LeaseLostError | undefined): WorkOutcome<Result> {
   if (loss === undefined || loss.reason === "released") return outcome;
-  const failure =
-    outcome.kind === "failed" && !(outcome.error instanceof LeaseLostError) ? outcome : undefined;
+  const failure = outcome.kind === "failed" && !tellsOf(loss, outcome.error) ? outcome : undefined;
   if (loss.reason !== "closed") return { kind: "lost", error: failure ? caused(loss, failure.error) : loss };
   // Its own error tells more.
   if (failure !== undefined) return failure;
   return { kind: "failed", error: new QuorateError("CLOSED", closedUnderWay, { cause: loss }) };
+}
+
+/** The loss of another lease, which the work held besides, is an error of its own. */
+function tellsOf({ lease, term }: LeaseLostError, error: unknown): boolean {
+  return error instanceof LeaseLostError && error.lease === lease && error.term === term;
 }
 
 /** Not the loss itself, which everybody is told who has its signal. */
