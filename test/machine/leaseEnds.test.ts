@@ -1,5 +1,11 @@
 /** How leases end, case by case: with their session, by a break, after a delay; and what is refused then. */
-import { type Command, maxIdleLeases, maxPastGrants, maxPastGrantsOfName } from "@quorate/client/protocol";
+import {
+  type Command,
+  type CommandResult,
+  maxIdleLeases,
+  maxPastGrants,
+  maxPastGrantsOfName,
+} from "@quorate/client/protocol";
 import { getLease, getPair, hashState, isAlive, leaseSetOf, pastGrantsOf } from "@quorate/kv/machine";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createLog, type Log, put } from "./log.ts";
@@ -279,6 +285,10 @@ describe("a crowd on one name", () => {
 });
 
 describe("the past of a lease", () => {
+  function lose(party: Party, name: string, term: number): CommandResult {
+    return party.run({ kind: "loseLease", lease: { name, term } });
+  }
+
   function past(name: string): readonly unknown[] {
     return pastGrantsOf(log.state, name).map(({ session, term, toRevision, end }) => [
       session,
@@ -309,6 +319,23 @@ describe("the past of a lease", () => {
     ]);
     expect(pastGrantsOf(log.state, "x")[0]?.holder).toBe(`party ${a.id}`);
     expect(past("never")).toEqual([]);
+  });
+
+  it("tells of one that its holder has lost and gives back, and of one that it loses since it was to end", () => {
+    log.run({ kind: "raiseVersion", office: log.term, version: 3 });
+    a.acquire("x", { lockDelayMs: 1_000 });
+    expect(lose(b, "x", 1)).toEqual({ kind: "leaseNotHeld", term: 1 });
+    expect(lose(a, "x", 1)).toEqual({ kind: "leaseDone", term: 1 });
+    expect(getLease(log.state, "x").state).toBe("delayed");
+    due(log, "endDelay", "x", 1);
+    b.acquire("x");
+    log.run({ kind: "breakLease", name: "x", afterMs: 0, force: false });
+    due(log, "revoke", "x", 2);
+    lose(b, "x", 2);
+    expect(past("x")).toEqual([
+      [a.id, 1, 1, "lost"],
+      [b.id, 2, 2, "revoked"],
+    ]);
   });
 
   it("is the last few grants of a name, and goes when the name is forgotten", () => {

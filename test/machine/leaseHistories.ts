@@ -1,5 +1,5 @@
 /** Logs of commands about leases that meet: few names, sessions and sequences, and terms near those that are given. */
-import { type Command, encodeProposal, type Proposal } from "@quorate/client/protocol";
+import { type Command, encodeProposal, machineVersion, type Proposal } from "@quorate/client/protocol";
 import type { AppliedEntry } from "@quorate/kv/machine";
 import fc from "fast-check";
 
@@ -38,6 +38,7 @@ const bySession: fc.Arbitrary<Command> = fc.oneof(
   { weight: 2, arbitrary: eagerAcquire },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("claimLease" as const), lease }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("releaseLease" as const), lease }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("loseLease" as const), lease }) },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -131,7 +132,7 @@ export const leaseHistories: fc.Arbitrary<LeaseHistory> = leaseHistoriesOf({});
 /** Most of them of dozens of commands. */
 export const longLeaseHistories: fc.Arbitrary<LeaseHistory> = leaseHistoriesOf({ size: "medium" });
 
-/** Begins with four sessions, the last of which no silence ends. */
+/** Begins with four sessions, the last of which no silence ends, and with the newest version of the machine. */
 function leaseHistoriesOf(size: fc.ArrayConstraints): fc.Arbitrary<LeaseHistory> {
   return fc.array(step, { ...size, maxLength: 60 }).map((steps) => {
     const open: Proposal = { origin: { kind: "anonymous" }, command: { kind: "openSession", ttlMs: 5_000 } };
@@ -139,9 +140,14 @@ function leaseHistoriesOf(size: fc.ArrayConstraints): fc.Arbitrary<LeaseHistory>
       ...open,
       command: { kind: "openSession", ttlMs: Number.POSITIVE_INFINITY },
     };
-    const proposals = [open, open, open, endless, ...steps];
+    const raise: Proposal = {
+      ...open,
+      command: { kind: "raiseVersion", office: 1, version: machineVersion },
+    };
+    const first = [open, open, open, endless, raise];
+    const proposals = [...first, ...steps];
     const entries = proposals.map((proposal, at): AppliedEntry => {
-      const term = at < proposals.length / 2 ? 1 : 2;
+      const term = at < Math.max(first.length, proposals.length / 2) ? 1 : 2;
       return { index: at + 1, term, kind: "command", data: encodeProposal(proposal) };
     });
     return { proposals, entries };

@@ -71,11 +71,11 @@ describe("leases", () => {
     );
     const reached = ["leaseGranted", "leaseQueued", "leaseUnavailable", "acquireCancelled"];
     for (const kind of reached) expect(kinds.get(`acquireLease ${kind}`)).toBeGreaterThan(0);
-    for (const kind of ["claimLease", "releaseLease"]) {
+    for (const kind of ["claimLease", "releaseLease", "loseLease"]) {
       expect(kinds.get(`${kind} leaseDone`)).toBeGreaterThan(0);
       expect(kinds.get(`${kind} leaseNotHeld`)).toBeGreaterThan(0);
     }
-    for (const end of ["released", "closed", "expired", "forced"]) expect(ends).toContain(end);
+    for (const end of ["released", "closed", "expired", "forced", "lost"]) expect(ends).toContain(end);
     expect(kinds.get("put staleFence")).toBeGreaterThan(0);
     expect(kinds.get("put put")).toBeGreaterThan(0);
     expect(kinds.get("closeSession refused")).toBeGreaterThan(0);

@@ -136,6 +136,8 @@ export class LeaseModel {
           found.silentMs = 0;
         }
         return { kind: "nothing" };
+      case "raiseVersion":
+        return { kind: "nothing" };
       case "put":
         return this.#put(command, sender);
       default:
@@ -190,6 +192,7 @@ export class LeaseModel {
       }
       case "claimLease":
       case "releaseLease":
+      case "loseLease":
       case "describeLease": {
         const holder = this.holder(command.lease.name);
         if (holder?.term !== command.lease.term || holder.session !== sender?.session) {
@@ -197,6 +200,7 @@ export class LeaseModel {
         }
         if (command.kind === "claimLease") holder.claimed = true;
         if (command.kind === "releaseLease") this.#remove((bid) => bid === holder, "released");
+        if (command.kind === "loseLease") this.#remove((bid) => bid === holder, holder.ending || "lost");
         return { kind: "leaseDone", term: command.lease.term };
       }
       case "breakLease":
@@ -299,7 +303,7 @@ export class LeaseModel {
   }
 
   #remove(isGone: (bid: Bid) => boolean, end: string): void {
-    const unclean = ["expired", "revoked", "preempted"].includes(end);
+    const unclean = ["expired", "revoked", "preempted", "lost"].includes(end);
     for (const bid of this.bids.filter(isGone)) {
       for (const name of bid.term === 0 ? [] : bid.names) {
         const past = this.past.get(name) ?? [];

@@ -1,5 +1,5 @@
 /** The version of the machine: what may be run, who raises it, and what becomes of one that is not known. */
-import { machineVersion, versionOfProposal } from "@quorate/client/protocol";
+import { type Command, machineVersion, versionOfProposal } from "@quorate/client/protocol";
 import {
   applyEntry,
   hashState,
@@ -47,6 +47,11 @@ describe("a command of a later version than the state's", () => {
     expect(log.runIn(origin, { kind: "grantAtOnce" }).kind).toBe("malformed");
     raise(log, 2);
     expect(log.runIn(origin, { kind: "grantAtOnce" }).kind).toBe("gracePeriod");
+    const next = { ...origin, sequence: 2 };
+    const lost: Command = { kind: "loseLease", lease: { name: "x", term: 1 } };
+    expect(log.runIn(next, lost).kind).toBe("malformed");
+    raise(log, 3);
+    expect(log.runIn(next, lost).kind).toBe("leaseNotHeld");
   });
 });
 
@@ -97,12 +102,13 @@ describe("the version of an encoded command", () => {
     expect(versionOfProposal(Uint8Array.of(1, 21, 0, 2))).toBe(2);
     expect(versionOfProposal(Uint8Array.of(1, 22, 0, 2, 2))).toBe(1);
     expect(versionOfProposal(Uint8Array.of(1, 23, 0))).toBe(2);
-    expect(versionOfProposal(Uint8Array.of(1, 24, 0))).toBe(Number.POSITIVE_INFINITY);
+    expect(versionOfProposal(Uint8Array.of(1, 24, 0))).toBe(3);
+    expect(versionOfProposal(Uint8Array.of(1, 25, 0))).toBe(Number.POSITIVE_INFINITY);
     // What is no proposal at all is malformed for everybody.
     expect(versionOfProposal(Uint8Array.of(9, 24, 0))).toBe(1);
     expect(versionOfProposal(new Uint8Array(0))).toBe(1);
     const log = createLog();
-    const entry = { index: 1, term: 1, kind: "command", data: Uint8Array.of(1, 24, 0) };
+    const entry = { index: 1, term: 1, kind: "command", data: Uint8Array.of(1, 25, 0) };
     expect(applyEntry(log.state, entry).kind).toBe("malformed");
   });
 });

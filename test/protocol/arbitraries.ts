@@ -97,7 +97,7 @@ const leaseCommands: fc.Arbitrary<LeaderCommand | LeaseCommand> = fc.oneof(
   ),
   fc.record({ kind: fc.constant("cancelAcquire" as const), sequence: counts }),
   fc.record({
-    kind: fc.constantFrom("claimLease" as const, "releaseLease" as const),
+    kind: fc.constantFrom("claimLease" as const, "releaseLease" as const, "loseLease" as const),
     lease: leasesAt,
   }),
   fc.record({

@@ -76,6 +76,7 @@ const numbers: readonly (readonly [Command, readonly number[]])[] = [
   [{ kind: "cancelAcquire", sequence: 4 }, [1, 12, 0, 4]],
   [{ kind: "claimLease", lease: { name: "x", term: 7 } }, [1, 13, 0, 1, 120, 7]],
   [{ kind: "releaseLease", lease: { name: "x", term: 7 } }, [1, 14, 0, 1, 120, 7]],
+  [{ kind: "loseLease", lease: { name: "x", term: 7 } }, [1, 24, 0, 1, 120, 7]],
   [
     { kind: "describeLease", lease: { name: "x", term: 7 }, format: "json", data: Uint8Array.of(9) },
     [1, 15, 0, 1, 120, 7, 2, 1, 9],

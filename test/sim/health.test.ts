@@ -83,6 +83,15 @@ describe("the health of a cluster", () => {
     expect((await world.outcome(watcher.cluster.lease.history("x"))).map(({ end }) => end)).toEqual(
       Array.from({ length: 5 }, () => "expired"),
     );
+
+    const busy = world.connect();
+    for (let n = 0; n < 5; n += 1) {
+      const lease = await world.outcome(world.acquire(busy, "y", { renewDeadlineMs: 300 }));
+      await world.run(ttlMs, () => lease.status === "lost");
+    }
+    await world.run(100);
+    const { warnings } = await world.outcome(watcher.cluster.health());
+    expect(warnings.join()).toMatch(/The lease "y" was lost 5 times within 5 minutes/);
   });
 });
 

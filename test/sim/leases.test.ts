@@ -42,6 +42,22 @@ describe("a lease", () => {
     ]);
   });
 
+  it("that its holder lost by its own deadline, in a session that lives on, is passed on and remembered as lost", async () => {
+    const world = await LeaseWorld.open(sim, 4);
+    const [a, b] = [world.connect(), world.connect()];
+    // Between two renewals of its session.
+    const held = await world.outcome(world.acquire(a, "x", { renewDeadlineMs: 300 }));
+    const next = world.acquire(b, "x");
+    await world.run(500);
+    expect(held.signal.reason).toMatchObject({ reason: "unreachable" });
+    const { term } = await world.outcome(next);
+    expect(await world.outcome(b.cluster.lease.history("x"))).toMatchObject([
+      { term: held.term, end: "lost" },
+      { term, end: null },
+    ]);
+    expect(world.overlaps).toEqual([]);
+  });
+
   it("is not waited for by who asks with `tryAcquire`, or takes its place back", async () => {
     const world = await LeaseWorld.open(sim, 3);
     const [a, b, c] = [world.connect(), world.connect(), world.connect()];

@@ -37,23 +37,30 @@ interface StartOptions {
 class Fleet {
   readonly running = new Map<string, Running>();
   readonly client: Cluster;
+  /** Of a release that knows of no versions. */
+  readonly oldClient: Cluster;
   readonly #simulation: sim.Simulation;
   readonly #directories = new Map<string, ReturnType<typeof newDirectory>>();
   #starts = 0;
 
   constructor(seed: number) {
     this.#simulation = simulation(seed);
+    this.client = this.#connect("client", (network) => network);
+    this.oldClient = this.#connect("old client", withoutVersions);
+  }
+
+  #connect(name: string, over: (network: Network) => Network): Cluster {
     const { world } = this.#simulation;
-    const process = world.process("client");
-    this.client = createCluster(
+    const process = world.process(name);
+    return createCluster(
       {
-        network: world.network.portOf(process, "client"),
+        network: over(world.network.portOf(process, name)),
         clock: process.clock,
-        random: world.chance("client"),
+        random: world.chance(name),
         logger: silentLogger,
       },
       {
-        endpoints: founders.map((name) => this.#addressOf(name)),
+        endpoints: founders.map((each) => this.#addressOf(each)),
         requestTimeoutMs: 5_000,
         sessionTtlMs: 5_000,
         session: true,
@@ -218,6 +225,7 @@ const newKinds: readonly (Command["kind"] | undefined)[] = [
   "raiseVersion",
   "grantAtOnce",
   "endGrace",
+  "loseLease",
   undefined,
 ];
 
@@ -290,6 +298,33 @@ describe("a rolling upgrade", () => {
       message: expect.stringContaining("Start it with a newer release"),
     });
     expect((await fleet.outcome(fleet.client.members.list())).members).toHaveLength(2);
+  });
+
+  it("lets a holder give back what it lost as releases before did, and as lost afterwards, which an old client is not told", async () => {
+    const fleet = new Fleet(7);
+    await Promise.all(founders.map((name) => fleet.start(name, { isOld: name === "c" })));
+    await fleet.lead("a");
+    const lose = async (): Promise<void> => {
+      // Between two renewals of its session.
+      const lease = await fleet.outcome(fleet.client.lease.acquire("x", { renewDeadlineMs: 300 }));
+      await fleet.until("it is lost", () => lease.status === "lost");
+      await fleet.outcome((await fleet.outcome(fleet.client.lease.acquire("x"))).release());
+    };
+    const ends = async (client: Cluster): Promise<readonly unknown[]> =>
+      (await fleet.outcome(client.lease.history("x"))).map(({ end }) => end);
+    await lose();
+    expect(await ends(fleet.client)).toEqual(["released", "released"]);
+    for (const { kinds } of fleet.running.values()) expect(kinds).not.toContain("loseLease");
+    await fleet.stop("c");
+    await fleet.start("c");
+    await fleet.until("the version is raised", () =>
+      fleet.versions.every((version) => version === machineVersion),
+    );
+    await lose();
+    expect(await ends(fleet.client)).toEqual(["released", "released", "lost", "released"]);
+    expect(await ends(fleet.oldClient)).toEqual(["released", "released", "released", "released"]);
+    await fleet.settled();
+    expect(fleet.hashes.size).toBe(1);
   });
 
   it("waits for a member that was not heard of yet", async () => {

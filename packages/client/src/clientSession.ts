@@ -141,16 +141,21 @@ export class ClientSession implements Renewable {
     }
   }
 
-  /** Until it is executed, however long the cluster is away; or until the session is over. Never rejects. */
-  async insist(command: Command): Promise<void> {
+  /**
+   * Until it is executed, however long the cluster is away; or until the session is over. `older` in its place, where
+   * members of the cluster do not know it yet. Never rejects.
+   */
+  async insist(command: Command, older: Command = command): Promise<void> {
     const { clock, random } = this.#ports.router;
+    let known = command;
     for (let tries = 0; !this.hasEnded && !this.#isClosing; tries += 1) {
       try {
-        await this.withOwn(this.options.requestTimeoutMs, (patience) => this.execute(command, patience));
+        await this.withOwn(this.options.requestTimeoutMs, (patience) => this.execute(known, patience));
         return;
       } catch (error) {
+        if (error instanceof QuorateError && error.code === "UPGRADE_PENDING") known = older;
         this.#ports.logger.debug(
-          { session: this.id, command: command.kind, error: String(error) },
+          { session: this.id, command: known.kind, error: String(error) },
           "A command of the session is tried again.",
         );
       }

@@ -131,10 +131,11 @@ export interface LeaseTenure {
   /** The store's revision when it ended; null where it is in force. */
   readonly toRevision: number | null;
   /**
-   * How it ended; null where it is in force. `released`, `closed` and `cancelled` by its own process, which gives back
-   * also what it lost by its own deadline, where its session lives on; `expired`: the cluster had not heard of it for
-   * its time to live; `revoked`: broken, and over when its holder could not believe in it any more; `preempted`: the
-   * same, by one that comes first; `forced`: by a break, at once; `unclaimed`: its holder never learnt of it.
+   * How it ended; null where it is in force. `released`, `closed` and `cancelled` by its own process; `lost`: by its
+   * holder's own deadline, while its session lived on (`released` as long as the cluster has members of a release that
+   * does not know this); `expired`: the cluster had not heard of it for its time to live; `revoked`: broken, and over
+   * when its holder could not believe in it any more; `preempted`: the same, by one that comes first; `forced`: by a
+   * break, at once; `unclaimed`: its holder never learnt of it.
    */
   readonly end: GrantEnd | null;
 }

@@ -142,7 +142,10 @@ function giveUp(ports: LeaseStorePorts, lease: HeldLease): void {
   if (ownsSession(ports, lease)) {
     if (session.isEndless) void session.closeAtLast();
     else session.giveUp();
-  } else void session.insist({ kind: "releaseLease", lease: leaseAt(lease) });
+  } else {
+    const at = leaseAt(lease);
+    void session.insist({ kind: "loseLease", lease: at }, { kind: "releaseLease", lease: at });
+  }
 }
 
 function ownsSession({ sessions }: LeaseStorePorts, lease: HeldLease): boolean {

@@ -59,6 +59,7 @@ const layouts = [
   "endGrace",
   "raiseVersion",
   "grantAtOnce",
+  "loseLease",
 ] as const;
 type Layout = (typeof layouts)[number];
 

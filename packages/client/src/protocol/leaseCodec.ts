@@ -44,6 +44,7 @@ export const grantEnds: readonly GrantEnd[] = [
   "forced",
   "unclaimed",
   "preempted",
+  "lost",
 ];
 const endings: readonly LeaseEnding[] = ["none", "revoked", "preempted"];
 const standings: readonly CandidateReport["state"][] = ["waiting", "granted", "held", "ending"];

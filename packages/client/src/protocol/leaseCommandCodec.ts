@@ -71,6 +71,7 @@ export function writeLeaseCommand(sink: ByteSink, command: Coded): void {
       return;
     case "claimLease":
     case "releaseLease":
+    case "loseLease":
       writeLeaseAt(sink, command.lease);
       return;
     case "describeLease":
@@ -121,6 +122,7 @@ export function readLeaseCommand(reader: ByteReader, kind: Coded["kind"]): Coded
       return { kind, sequence: reader.varint("sequence") };
     case "claimLease":
     case "releaseLease":
+    case "loseLease":
       return { kind, lease: readLeaseAt(reader) };
     case "describeLease":
       return {
@@ -174,6 +176,7 @@ export function leaseCommandProblem(command: Coded): string | undefined {
       return positiveProblem("sequence", command.sequence);
     case "claimLease":
     case "releaseLease":
+    case "loseLease":
       return leaseAtProblem(command.lease);
     case "describeLease":
       if (command.data.length > maxLeaseDataBytes)

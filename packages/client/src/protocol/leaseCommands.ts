@@ -87,6 +87,8 @@ export type LeaseCommand =
   | { readonly kind: "claimLease"; readonly lease: LeaseAt }
   /** By its holder's session. */
   | { readonly kind: "releaseLease"; readonly lease: LeaseAt }
+  /** By its holder's session, which lives on: its deadline has passed, or it was told that it is about to lose it. */
+  | { readonly kind: "loseLease"; readonly lease: LeaseAt }
   | {
       readonly kind: "describeLease";
       readonly lease: LeaseAt;

@@ -47,7 +47,9 @@ export type GrantEnd =
   /** It was granted to a waiter that did not claim it in time, or before one came that comes first. */
   | "unclaimed"
   /** One that comes before its holder took it, and it ended when that could not believe in it any more. */
-  | "preempted";
+  | "preempted"
+  /** Its holder lost it by its own deadline, or stood still too long, and gave it back since its session lives on. */
+  | "lost";
 
 /** A grant that is over. */
 export interface PastGrant {

@@ -7,12 +7,17 @@
  */
 import type { Command } from "./commands.ts";
 
-/** The newest that this release knows. Version 2 added grace periods and the version itself. */
-export const machineVersion = 2;
+/** The newest that this release knows. */
+export const machineVersion = 3;
 
-const sinceVersion2: ReadonlySet<Command["kind"]> = new Set(["endGrace", "grantAtOnce"]);
+/** Version 2 added grace periods and the version itself; version 3 the loss of a lease as its holder tells it. */
+const since: Partial<Readonly<Record<Command["kind"], number>>> = {
+  endGrace: 2,
+  grantAtOnce: 2,
+  loseLease: 3,
+};
 
 /** The version from which on it may be run. `raiseVersion` is what makes later ones, and may be run in any. */
 export function versionOfCommand(kind: Command["kind"]): number {
-  return sinceVersion2.has(kind) ? 2 : 1;
+  return since[kind] ?? 1;
 }

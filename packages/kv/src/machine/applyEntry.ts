@@ -26,6 +26,7 @@ import {
   claimLease,
   describeLease,
   leaseDue,
+  loseLease,
   releaseLease,
   requestHandover,
 } from "./leases.ts";
@@ -115,6 +116,8 @@ function runCommand(change: Change, command: Command): CommandResult {
       return claimLease(change, command.lease);
     case "releaseLease":
       return releaseLease(change, command.lease);
+    case "loseLease":
+      return loseLease(change, command.lease);
     case "describeLease":
       return describeLease(change, command);
     case "breakLease":

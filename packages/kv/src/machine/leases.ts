@@ -97,6 +97,13 @@ export function releaseLease(change: Change, lease: LeaseAt): CommandResult {
   return ofHolder(change, lease, (grant) => drop(change, grant, "released"));
 }
 
+/** As the leader's timers would end it later: its holder stopped when it lost it, wherever it was. */
+export function loseLease(change: Change, lease: LeaseAt): CommandResult {
+  return ofHolder(change, lease, (grant) =>
+    drop(change, grant, grant.ending === "none" ? "lost" : grant.ending),
+  );
+}
+
 export function describeLease(change: Change, { lease, data, format }: Describe): CommandResult {
   return ofHolder(change, lease, (grant) => replaceGrant(change, { ...grant, data, format }));
 }

@@ -8,9 +8,9 @@ import { type GrantEnd, maxPastGrants, maxPastGrantsOfName, type PastGrant } fro
 import type { Acquisition, LeaseState } from "./leaseState.ts";
 import type { StoreState } from "./storeState.ts";
 
-/** Its holder did not give it back: whatever it was at is left as it was. */
+/** Its holder did not finish first: whatever it was at is left as it was. */
 export function isUnclean(end: GrantEnd): boolean {
-  return end === "expired" || end === "revoked" || end === "preempted";
+  return end === "expired" || end === "revoked" || end === "preempted" || end === "lost";
 }
 
 /** The past of the lease once this grant of it is over. */

@@ -18,7 +18,7 @@ export const flappingWindowMs = 300_000;
 const maxNames = 10_000;
 const maxSaid = 8;
 
-const losses: ReadonlySet<GrantEnd> = new Set(["expired", "revoked", "unclaimed"]);
+const losses: ReadonlySet<GrantEnd> = new Set(["expired", "revoked", "unclaimed", "lost"]);
 
 export class LeaseEnds {
   readonly #clock: Clock;
@@ -104,6 +104,6 @@ function sentenceOf(name: ByteString): string {
   return (
     `The lease ${JSON.stringify(textOfByteString(name))} was lost ${flappingLosses} times within ` +
     `${flappingWindowMs / 60_000} minutes, each time by a holder that did not give it back: see quorate lease show, ` +
-    "why its holders die or fall silent, and whether its time to live is too short."
+    "why its holders die, fall silent or stand still, and whether its time to live is too short."
   );
 }

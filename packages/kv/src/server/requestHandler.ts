@@ -24,6 +24,7 @@ import type { LeaseWaits } from "./leaseWaits.ts";
 import type { MachineHost } from "./machineHost.ts";
 import type { MachineUpgrade } from "./machineUpgrade.ts";
 import { answerMemberRequest } from "./memberRequests.ts";
+import { readableBy } from "./olderClients.ts";
 import { ReadBatch } from "./readBatch.ts";
 import type { SessionClock } from "./sessionClock.ts";
 import { SnapshotExports } from "./snapshotExports.ts";
@@ -110,7 +111,7 @@ export class RequestHandler {
       case "listLeases":
       case "listSessions":
       case "listCandidates":
-        return this.#leases.handle(body, timeoutMs, respond);
+        return this.#leases.handle(body, timeoutMs, (answer) => respond(readableBy(asker.machine, answer)));
       default:
         this.#answer(body, asker, respond);
         return undefined;

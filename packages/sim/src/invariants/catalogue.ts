@@ -138,6 +138,7 @@ const swarmMarks: readonly string[] = [
   "lease lost: suspended",
   "lease lost: unreachable",
   "lease passed on by a break",
+  "lease passed on by a holder that lost it",
   "lease passed on by a release",
   "lease passed on by a session that was closed",
   "lease passed on by a timer of the leader",

@@ -40,6 +40,7 @@ export const leaseNames = ["x", "y"] as const;
 /** Why something became free, by the command that ended it. */
 const passedOn: Partial<Record<Command["kind"], string>> = {
   releaseLease: "lease passed on by a release",
+  loseLease: "lease passed on by a holder that lost it",
   cancelAcquire: "lease passed on by a cancel",
   closeSession: "lease passed on by a session that was closed",
   expireSessions: "lease passed on by an expiry",
