@@ -124,6 +124,7 @@ export class FakeRaftNode implements RaftNode<CommandResult> {
     return {
       member: this.member,
       standing: "born",
+      waitsFor: undefined,
       clusterId: "0123456789abcdef0123456789abcdef",
       role: this.#leads ? "leader" : "follower",
       term: asTerm(this.#term),

@@ -1,7 +1,7 @@
 /** A node on a real directory that snapshots often: what it leaves, what it starts from, what damage does to it. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type AssembledNode, assembleNode } from "@quorate/kv/internal";
+import { type AssembledNode, assembleNode, NodePages } from "@quorate/kv/internal";
 import { type NodeId, silentLogger, systemClock, systemRandom } from "@quorate/raft";
 import { examine, openDirectory } from "@quorate/storage";
 import { memoryNetwork } from "@quorate/transport/links";
@@ -86,11 +86,24 @@ describe("A node that snapshots", () => {
         retryable: true,
         message: expect.stringMatching(/restores its state/),
       };
+      const pages = new NodePages();
+      pages.open({ ...node, clock: systemClock() });
+      const ready = {
+        path: "/readyz",
+        query: new URLSearchParams(),
+        isTrusted: true,
+        signal: new AbortController().signal,
+      };
+      expect(await pages.answer(ready)).toMatchObject({
+        status: 503,
+        body: expect.stringMatching(/restores its state/),
+      });
       await expect(node.raft.readIndex()).rejects.toMatchObject(tooEarly);
       const { entries } = await node.kv.list({ prefix: "key/" }, { limit: 10_000 });
       const found = new Map(entries.map(({ key, value }) => [key, value]));
       expect(found.size).toBe(written);
       for (let n = 0; n < written; n += 1) expect(found.get(`key/${n}`)).toBe(`value ${n}`);
+      expect(await pages.answer(ready)).toMatchObject({ status: 200 });
       await node.close();
     }
   });

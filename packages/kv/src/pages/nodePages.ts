@@ -68,7 +68,7 @@ export class NodePages {
 }
 
 function whyNotReady(status: NodeStatus): string | undefined {
-  if (status.standing !== "born") return "This node does not belong to a cluster yet.";
+  if (status.waitsFor !== undefined) return status.waitsFor;
   if (status.leader === undefined) return "This node knows no leader.";
   if (status.isBehind) return "This node is being sent a snapshot.";
   const lag = status.commitIndex - status.appliedIndex;

@@ -71,6 +71,8 @@ export interface NodeStatus {
   readonly member: MemberId;
   /** `unborn`: waits for its cluster to be founded; `lost`: waits to be told its cluster again. */
   readonly standing: "unborn" | "lost" | "born" | "closed";
+  /** A sentence: why it takes no requests at all yet. It waits for others, or restores its state from a snapshot. */
+  readonly waitsFor: string | undefined;
   readonly clusterId: string | undefined;
   readonly role: Role;
   readonly term: Term;

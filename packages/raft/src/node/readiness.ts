@@ -4,7 +4,8 @@ import type { Standing } from "../ports/index.ts";
 
 const maxBacklog = 65_536;
 
-const waitsFor: Readonly<Record<Standing["kind"], string>> = {
+/** Of a node whose core does not run. */
+export const waitsFor: Readonly<Record<Standing["kind"], string>> = {
   unborn: "This node does not belong to a cluster yet: it waits for all its peers.",
   lost: "This node has lost the record of its cluster, and waits for a member that tells it.",
   born: "This node is starting: it restores its state from its newest snapshot. Try again in a moment.",

@@ -16,6 +16,7 @@ import type { CoreDriver } from "./coreDriver.ts";
 import type { OwnMembership } from "./ownMembership.ts";
 import type { PeerRegistry } from "./peerRegistry.ts";
 import type { NodeStatus, PeerStatus } from "./raftNode.ts";
+import { waitsFor } from "./readiness.ts";
 
 export interface StatusSources<Result> {
   readonly member: MemberId;
@@ -44,6 +45,7 @@ export function nodeStatus<Result>(sources: StatusSources<Result>): NodeStatus {
   if (driver === undefined) {
     return {
       ...common,
+      waitsFor: closed ? undefined : waitsFor[standing.kind],
       role: "follower",
       term: asTerm(0),
       leader: undefined,
@@ -67,6 +69,7 @@ export function nodeStatus<Result>(sources: StatusSources<Result>): NodeStatus {
   const { index: configurationIndex, configuration } = newestConfiguration(state.log);
   return {
     ...common,
+    waitsFor: undefined,
     complaints: isMember(configuration, member) ? complaints : [...complaints, whyNotNamed(sources)],
     role: state.role,
     term: state.currentTerm,
