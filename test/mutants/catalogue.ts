@@ -8,6 +8,7 @@ import { disk } from "./catalogue/disk.ts";
 
 import { fences } from "./catalogue/fencing.ts";
 import { holders } from "./catalogue/holders.ts";
+import { keyIndex } from "./catalogue/keyIndex.ts";
 import { leases } from "./catalogue/leases.ts";
 import { links } from "./catalogue/links.ts";
 import { membership } from "./catalogue/membership.ts";
@@ -26,6 +27,7 @@ export const mutants: readonly Mutant[] = [
   ...linearizableReads,
   ...disk,
   ...keyValueStore,
+  ...keyIndex,
   ...leases,
   ...holders,
   ...links,

@@ -5,6 +5,11 @@ const core = "packages/raft/src/core";
 const limits = inFile("test/core/membershipLimits.test.ts");
 const transfer = inFile("test/core/transfer.test.ts");
 const changes = inFile("test/core/membership.test.ts");
+const ownRemoval = "packages/kv/src/server/ownRemoval.ts";
+const removal = inFile("test/kv/ownRemoval.test.ts");
+const noAnswers = unsearched(
+  "it takes a node that is removed and taken in again at once, or two clusters at one address: random runs come to neither",
+);
 
 const run = { kind: "seeds", layer: "raft", nodes: 3, durationMs: 6_000, profile: "membership" } as const;
 /** Who counts wrongly commits too early, or elects too easily. */
@@ -97,5 +102,37 @@ export const membership: readonly Mutant[] = [
       "is refused where those that are left could commit nothing, and taken where they could",
     ),
     search: unsearched("it takes a chain of faults that one seed in hundreds comes to"),
+  },
+  {
+    name: "a node believes by its own log alone that it was removed",
+    source: "found here: one that was taken in again stopped on its way through its log",
+    file: ownRemoval,
+    find: "if (told.list.members.some(({ member }) => member === node.member)) return;",
+    replace:
+      "if (node.status().removedAt === undefined && told.list.members.some(({ member }) => member === node.member)) return;",
+    killedBy: removal(
+      "stays where its log is still on its way from its removal to the entry that took it in again",
+    ),
+    search: noAnswers,
+  },
+  {
+    name: "a node believes in a membership without it that may still be overwritten",
+    source: "the dissertation, §4.1: a configuration is in force before it is committed",
+    file: ownRemoval,
+    find: "if (told.list.index > Math.max(told.commitIndex, commitIndex)) return;",
+    replace: "if (told.list.index > Math.max(told.list.index, commitIndex)) return;",
+    killedBy: removal("stays where it is told of what may be overwritten"),
+    search: noAnswers,
+  },
+  {
+    name: "what a node of another cluster has committed counts, if it has a member's name",
+    source: "found here: a new cluster at the addresses of an old one",
+    file: ownRemoval,
+    find: "(node) => node.clusterId === clusterId && members.some(({ id }) => id === node.id),",
+    replace: "(node) => clusterId !== node.id && members.some(({ id }) => id === node.id),",
+    killedBy: removal(
+      "is what members of the same cluster say, and none of another cluster that has their name",
+    ),
+    search: noAnswers,
   },
 ];
