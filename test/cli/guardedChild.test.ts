@@ -73,10 +73,15 @@ describe("a command under a lease", () => {
     const lease = holding(2_500);
     const running = runGuarded(lease, { words: shell(script), environment, graceMs: 500 });
     const [child, grandchild] = [await pidIn("child"), await pidIn("grandchild")];
-    expect([isRunning(child), isRunning(grandchild)]).toEqual([true, true]);
-    expect(await within("the end of the command", running, 10_000)).toEqual({ kind: "lost" });
-    expect(isRunning(child)).toBe(false);
-    await until("what it started is gone", () => !isRunning(grandchild));
+    try {
+      expect([isRunning(child), isRunning(grandchild)]).toEqual([true, true]);
+      expect(await within("the end of the command", running, 10_000)).toEqual({ kind: "lost" });
+      expect(isRunning(child)).toBe(false);
+      await until("what it started is gone", () => !isRunning(grandchild));
+    } finally {
+      // Where it fails, nobody is left behind, who would hold the output of whoever runs the tests open.
+      for (const pid of [child, grandchild]) if (isRunning(pid)) process.kill(pid, "SIGKILL");
+    }
   });
 
   it("runs on as long as the lease is renewed", async () => {
