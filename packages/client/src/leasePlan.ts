@@ -53,6 +53,7 @@ export function planOf(
     throw invalid(`ttlMs is ${ttlMs}; it has to be an integer from 1 to ${maxSessionTtlMs} ms, or Infinity.`);
   }
   if (progressMs !== undefined) requireNumber("progressMs", progressMs, 1, maxSessionTtlMs);
+  requireRenewDeadline(options);
   const isManual = renewEveryMs === Number.POSITIVE_INFINITY;
   if (isEndless && (isManual || progressMs !== undefined || options.renewDeadlineMs !== undefined)) {
     throw invalid(
@@ -144,6 +145,12 @@ export function leaseData(data: Parameters<typeof encodeValue>[0]): ReturnType<t
     "TOO_LARGE",
     `The data of the lease has ${encoded.bytes.length} bytes; at most ${maxLeaseDataBytes} are taken.`,
   );
+}
+
+/** One that is no number would be a deadline that never comes. */
+function requireRenewDeadline({ renewDeadlineMs = Number.POSITIVE_INFINITY }: LeaseOptions): void {
+  if (renewDeadlineMs >= 1) return;
+  throw invalid(`renewDeadlineMs is ${renewDeadlineMs}; it has to be a number of milliseconds from 1.`);
 }
 
 function requireNumber(name: string, value: number, min: number, max: number): void {

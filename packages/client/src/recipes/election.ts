@@ -9,7 +9,13 @@ import type { LeaseLostError } from "../leaseLostError.ts";
 import { taken } from "../optionNames.ts";
 import { type ElectionOptions, electionLease } from "./electionOptions.ts";
 import { tellNewLeaders } from "./newLeaders.ts";
-import { type Work, type WorkOptions, type WorkPorts, workUnder } from "./workUnderLease.ts";
+import {
+  requireWorkOptions,
+  type Work,
+  type WorkOptions,
+  type WorkPorts,
+  workUnder,
+} from "./workUnderLease.ts";
 
 export interface Leader {
   readonly term: number;
@@ -115,6 +121,7 @@ async function lead<Result>(
   work: Work<Result>,
   options: LeadOptions,
 ): Promise<Result> {
+  requireWorkOptions(options);
   const newLeaders = tellNewLeaders(cluster.clock, election, options.onNewLeader);
   const leading = standAndWork(cluster, election, work, options, newLeaders.failed);
   const [led] = await Promise.allSettled([leading]);

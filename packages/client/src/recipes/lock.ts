@@ -2,7 +2,13 @@
 import type { Cluster, RequestOptions } from "../cluster.ts";
 import type { Lease, LeaseOptions } from "../leaseApi.ts";
 import { taken } from "../optionNames.ts";
-import { type Work, type WorkOptions, type WorkPorts, workUnder } from "./workUnderLease.ts";
+import {
+  requireWorkOptions,
+  type Work,
+  type WorkOptions,
+  type WorkPorts,
+  workUnder,
+} from "./workUnderLease.ts";
 
 export interface Lock {
   readonly name: string;
@@ -46,11 +52,13 @@ async function runLocked<Result>(
   work: Work<Result>,
   { exitOnLossMs, exit, ...options }: LeaseOptions & WorkOptions,
 ): Promise<Result> {
-  const lease = await cluster.lease.acquire(names, options);
-  const outcome = await workUnder(cluster, lease, work, {
+  const workOptions: WorkOptions = {
     ...(exitOnLossMs === undefined ? {} : { exitOnLossMs }),
     ...(exit === undefined ? {} : { exit }),
-  });
+  };
+  requireWorkOptions(workOptions);
+  const lease = await cluster.lease.acquire(names, options);
+  const outcome = await workUnder(cluster, lease, work, workOptions);
   if (outcome.kind === "done") return outcome.result;
   throw outcome.error;
 }

@@ -34,6 +34,15 @@ export type WorkOutcome<Result> =
   /** Whatever it gave: part of it may have been done beside another holder's. What it threw is the error's cause. */
   | { readonly kind: "lost"; readonly error: LeaseLostError };
 
+/** Before a lease is acquired for it: throws `INVALID_OPTIONS`. */
+export function requireWorkOptions({ exitOnLossMs = 0 }: WorkOptions): void {
+  if (exitOnLossMs >= 0) return;
+  throw new QuorateError(
+    "INVALID_OPTIONS",
+    `exitOnLossMs is ${exitOnLossMs}; it has to be a number of milliseconds from 0.`,
+  );
+}
+
 export async function workUnder<Result>(
   { clock, works }: WorkPorts,
   lease: Lease,
