@@ -35,13 +35,15 @@ export interface ClientSessionOptions {
   readonly requestTimeoutMs: number;
   /** Commands that wait for a place in the window. */
   readonly maxWaiting: number;
-  /** How long `close` may take to end the session at the server. */
+  /** How long `closeSoon` may take to end the session at the cluster. */
   readonly closeTimeoutMs: number;
   /** Renewals are left out as long as this is false. */
   readonly mayRenew: () => boolean;
   /** When its opening was sent; in `bootMs`. */
   readonly openedMs: number;
   readonly onEnd: (why: "expired" | "released") => void;
+  /** It has ended, and nothing is left to be told to the cluster about it. */
+  readonly onSettled: () => void;
 }
 
 /** What holds or waits for a lease, by the sequence of its acquire. */
@@ -73,6 +75,9 @@ export class ClientSession implements Renewable {
   #set: LeaseSet = { version: 0, leases: [] };
   #following: Patience | undefined;
   #isClosing = false;
+  #closing: Promise<void> | undefined;
+  /** Its end is not told to the cluster any more. */
+  #isAbandoned = false;
   /** The newest sending of what has shown it alive. */
   #confirmedMs: number;
 
@@ -114,7 +119,9 @@ export class ClientSession implements Renewable {
       const proposal = encodeProposal({ origin, command });
       const executed = executedOf(await caller.call({ kind: "execute", proposal }, repeatable, patience));
       unanswered ||= executed.earlierUnanswered;
-      if (executed.result.kind !== "answersFull") return { ...executed, earlierUnanswered: unanswered };
+      const { kind } = executed.result;
+      if (kind !== "answersFull" && kind !== "beyondWindow")
+        return { ...executed, earlierUnanswered: unanswered };
       await pause(router.clock, backoffMs(router.random, pauses, tries), patience);
       if (patience.ended !== undefined) throw caller.ended(patience, unanswered, roomless);
     }
@@ -145,20 +152,33 @@ export class ClientSession implements Renewable {
    * Until it is executed, however long the cluster is away; or until the session is over. `older` in its place, where
    * members of the cluster do not know it yet. Never rejects.
    */
-  async insist(command: Command, older: Command = command): Promise<void> {
-    const { clock, random } = this.#ports.router;
+  insist(command: Command, older: Command = command): Promise<void> {
+    const isOver = (): boolean => this.hasEnded || this.#isClosing;
     let known = command;
-    for (let tries = 0; !this.hasEnded && !this.#isClosing; tries += 1) {
+    return this.#until(isOver, async (patience) => {
       try {
-        await this.withOwn(this.options.requestTimeoutMs, (patience) => this.execute(known, patience));
-        return;
+        await this.execute(known, patience);
       } catch (error) {
         if (error instanceof QuorateError && error.code === "UPGRADE_PENDING") known = older;
+        throw error;
+      }
+    });
+  }
+
+  /** Once it was done, or there is no need any more. */
+  async #until(isOver: () => boolean, act: (patience: Patience) => Promise<unknown>): Promise<void> {
+    const { clock, random } = this.#ports.router;
+    for (let tries = 0; !isOver(); tries += 1) {
+      try {
+        await this.withOwn(this.options.requestTimeoutMs, act);
+        return;
+      } catch (error) {
         this.#ports.logger.debug(
-          { session: this.id, command: known.kind, error: String(error) },
+          { session: this.id, error: String(error) },
           "A command of the session is tried again.",
         );
       }
+      if (isOver()) return;
       const delayMs = backoffMs(random, pauses, tries);
       await this.withOwn(waitMs, (patience) => pause(clock, delayMs, patience));
     }
@@ -235,6 +255,11 @@ export class ClientSession implements Renewable {
 
   end(why: "expired" | "released" = "expired"): void {
     if (this.hasEnded) return;
+    this.#endHere(why);
+    this.options.onSettled();
+  }
+
+  #endHere(why: "expired" | "released"): void {
     this.hasEnded = true;
     this.#ports.renewals.remove(this);
     this.window.release();
@@ -245,30 +270,42 @@ export class ClientSession implements Renewable {
     this.options.onEnd(why);
   }
 
-  /** Ends it at the cluster, within its bound; its members are told before anything is sent. Never rejects. */
+  /**
+   * Ends it at the cluster, however long that is away: whoever waits for its leases would wait for its time to live.
+   * Its members are told before anything is sent. Never rejects.
+   */
   async close(): Promise<void> {
-    if (this.hasEnded) return;
-    this.#goStill();
-    const patience = new Patience(this.#ports.router.clock, { timeoutMs: this.options.closeTimeoutMs });
-    const sequence = this.window.take(patience);
-    this.end("released");
-    try {
-      const drawn = await sequence;
-      if (drawn !== undefined) await this.send(drawn, { kind: "closeSession", session: this.id }, patience);
-    } catch (error) {
-      this.#ports.logger.debug(
-        { session: this.id, error: String(error) },
-        "The session could not be ended and will expire.",
-      );
-    } finally {
-      patience.dispose();
+    if (!this.hasEnded) {
+      this.#goStill();
+      this.#endHere("released");
+      this.#closing = this.#until(
+        () => this.#isAbandoned,
+        (patience) => this.#closeOnce(patience),
+      ).finally(() => this.options.onSettled());
     }
+    await this.#closing;
   }
 
-  /** As long as it takes, for nothing else ends a session without an end. Never rejects. */
-  async closeAtLast(): Promise<void> {
-    await this.insist({ kind: "closeSession", session: this.id });
-    this.end("released");
+  /** As `close`, within its bound, also where that is under way. */
+  async closeSoon(): Promise<void> {
+    const cancelTimer = this.#ports.router.clock.after(this.options.closeTimeoutMs, () => {
+      this.#isAbandoned = true;
+      for (const patience of [...this.#own])
+        patience.end({ kind: "closed", reason: "The session could not be ended in time, and will expire." });
+    });
+    await this.close();
+    cancelTimer();
+  }
+
+  async #closeOnce(patience: Patience): Promise<void> {
+    // Those that were under way give their places back.
+    const sequence = await this.window.take(patience);
+    if (sequence === undefined) throw this.#ports.caller.ended(patience, false);
+    try {
+      await this.send(sequence, { kind: "closeSession", session: this.id }, patience);
+    } finally {
+      this.window.finish(sequence);
+    }
   }
 
   async withOwn<T>(timeoutMs: number, body: (patience: Patience) => Promise<T>): Promise<T> {

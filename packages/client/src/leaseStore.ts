@@ -123,9 +123,7 @@ async function renew(ports: LeaseStorePorts, lease: HeldLease, options: RequestO
 async function release(ports: LeaseStorePorts, lease: HeldLease, options: RequestOptions): Promise<void> {
   const { session } = lease.facts;
   const released = ownsSession(ports, lease)
-    ? session.isEndless
-      ? session.closeAtLast()
-      : session.close()
+    ? session.close()
     : session.insist({ kind: "releaseLease", lease: leaseAt(lease) });
   await run(ports, options, async (patience) => {
     await within(released, patience);
@@ -140,7 +138,7 @@ function giveUp(ports: LeaseStorePorts, lease: HeldLease): void {
   if (session.hasEnded) return;
   // A session of its own is left to expire: an unclean end, after which its lock delay runs.
   if (ownsSession(ports, lease)) {
-    if (session.isEndless) void session.closeAtLast();
+    if (session.isEndless) void session.close();
     else session.giveUp();
   } else {
     const at = leaseAt(lease);

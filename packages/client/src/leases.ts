@@ -94,7 +94,7 @@ export class LeaseAcquirer {
       if (attempt instanceof HeldLease) lease = attempt;
       return attempt;
     } finally {
-      if (lease === undefined) void (session.isEndless ? session.closeAtLast() : session.close());
+      if (lease === undefined) void session.close();
     }
   }
 

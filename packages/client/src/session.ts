@@ -28,8 +28,8 @@ const opening: CallPolicy = { target: "leader", resend: "always", hasEffect: fal
 export class Session implements Writer {
   readonly #ports: SessionPorts;
   readonly #options: SessionOptions;
-  /** All that are open: the one for writes, and those of leases. */
-  readonly #open: Set<ClientSession> = new Set();
+  /** The one for writes, and those of leases: all that are open, and those whose end the cluster is yet to be told. */
+  readonly #sessions: Set<ClientSession> = new Set();
   #current: ClientSession | undefined;
   #opening: Promise<ClientSession> | undefined;
   readonly #own: Set<Patience> = new Set();
@@ -54,11 +54,8 @@ export class Session implements Writer {
 
   /** How many were opened, and how many the cluster has ended; and what is left of those that are open. */
   metrics(): ClusterMetrics["sessions"] {
-    const open = [...this.#open].map(({ id, options, remainingMs }) => ({
-      id,
-      ttlMs: options.ttlMs,
-      remainingMs,
-    }));
+    const alive = [...this.#sessions].filter(({ hasEnded }) => !hasEnded);
+    const open = alive.map(({ id, options, remainingMs }) => ({ id, ttlMs: options.ttlMs, remainingMs }));
     return { open, opened: this.#openedCount, expired: this.#expiredCount };
   }
 
@@ -86,7 +83,7 @@ export class Session implements Writer {
     for (const patience of [...this.#own])
       patience.end({ kind: "closed", reason: "The session was closed." });
     this.#ports.renewals.close();
-    await Promise.all([...this.#open].map((session) => session.close()));
+    await Promise.all([...this.#sessions].map((session) => session.closeSoon()));
   }
 
   /** An alive session, as far as is known; undefined where one has ended and has to be opened anew. */
@@ -125,11 +122,11 @@ export class Session implements Writer {
       openedMs: answered.sentMs,
       onEnd: (why) => {
         if (why === "expired") this.#expiredCount += 1;
-        this.#open.delete(session);
         if (this.#current === session) this.#current = undefined;
       },
+      onSettled: () => this.#sessions.delete(session),
     });
-    this.#open.add(session);
+    this.#sessions.add(session);
     this.#openedCount += 1;
     return session;
   }
