@@ -26,7 +26,14 @@ import {
   revision,
   type StoreState,
 } from "@quorate/kv/machine";
-import { type Answer, type Channel, type Hello, type Listener, silentLogger } from "@quorate/raft";
+import {
+  type Answer,
+  type Cancel,
+  type Channel,
+  type Hello,
+  type Listener,
+  silentLogger,
+} from "@quorate/raft";
 import { memoryNetwork } from "@quorate/transport/links";
 import { seededRandom } from "../transport/world.ts";
 import { type ManyTimers, manyTimers } from "./manyTimers.ts";
@@ -122,6 +129,7 @@ interface ConnectOptions {
   endpoints?: readonly string[];
   sessionTtlMs?: number;
   preferredEndpoint?: string;
+  hold?: () => Cancel;
 }
 
 export class FakeCluster {
@@ -247,9 +255,15 @@ export class FakeCluster {
   }
 
   connect(options: ConnectOptions = {}): ClientCluster {
-    const { endpoints = this.nodes.map((node) => node.endpoint), preferredEndpoint, ...rest } = options;
+    const { endpoints = this.nodes.map((node) => node.endpoint), preferredEndpoint, hold, ...rest } = options;
     return createCluster(
-      { network: this.network, clock: this.clock, random: seededRandom(7), logger: silentLogger },
+      {
+        network: this.network,
+        clock: this.clock,
+        random: seededRandom(7),
+        logger: silentLogger,
+        ...(hold === undefined ? {} : { hold }),
+      },
       {
         ...resolveClientOptions({ endpoints, ...rest }),
         ...(preferredEndpoint === undefined ? {} : { preferredEndpoint }),

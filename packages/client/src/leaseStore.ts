@@ -234,30 +234,47 @@ async function* watch(
   name: string,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<LeaseInfo> {
-  const options = signal === undefined ? {} : { signal };
-  const { clock } = ports.router;
-  let last = await read(ports, name, options);
-  yield infoOf(last);
+  let last: LeaseReport | undefined;
   for (let failures = 0; !signal?.aborted; ) {
-    const patience = new Patience(clock, { timeoutMs: watchMs, signal });
     try {
-      const body: RequestBody = { kind: "awaitLease", name: leaseName(name), changed: last.changed };
-      const next = reportIn((await ports.caller.call(body, reading, patience)).body);
+      const next = await nextReport(ports, name, last, signal);
       failures = 0;
-      if (next.changed <= last.changed) continue;
+      if (last !== undefined && next.changed <= last.changed) continue;
       last = next;
-      yield infoOf(next);
     } catch (error) {
       if (signal?.aborted) return;
-      if (!(error instanceof QuorateError) || error.code === "CLOSED") throw error;
+      if (!(error instanceof QuorateError) || !error.retryable || last === undefined) throw error;
       if (error.code === "TIMED_OUT") continue;
-      if (!error.retryable) throw error;
-      await pause(clock, backoffMs(ports.router.random, pauses, failures), patience);
+      await pauseAfter(ports, failures, signal);
       failures += 1;
-    } finally {
-      patience.dispose();
+      continue;
     }
+    yield infoOf(last);
   }
+}
+
+/** The first one is a read like any other; later ones come when something of the lease changes. */
+function nextReport(
+  ports: LeaseStorePorts,
+  name: string,
+  last: LeaseReport | undefined,
+  signal: AbortSignal | undefined,
+): Promise<LeaseReport> {
+  if (last === undefined) return read(ports, name, signal === undefined ? {} : { signal });
+  const body: RequestBody = { kind: "awaitLease", name: leaseName(name), changed: last.changed };
+  return ports.calls.wait({ timeoutMs: watchMs, signal }, async (patience) =>
+    reportIn((await ports.caller.call(body, reading, patience)).body),
+  );
+}
+
+async function pauseAfter(
+  { router: { clock, random } }: LeaseStorePorts,
+  failures: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const patience = new Patience(clock, { timeoutMs: watchMs, signal });
+  await pause(clock, backoffMs(random, pauses, failures), patience);
+  patience.dispose();
 }
 
 async function breakLease(ports: LeaseStorePorts, name: string, options: BreakOptions): Promise<boolean> {

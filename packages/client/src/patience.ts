@@ -91,6 +91,7 @@ export class Calls {
   readonly #maxCalls: number;
   readonly #hold: () => Cancel;
   readonly #open: Set<Patience> = new Set();
+  readonly #waits: Set<Patience> = new Set();
   #closedBecause: string | undefined;
   #release: Cancel | undefined;
 
@@ -107,23 +108,36 @@ export class Calls {
 
   /** Runs `body` with a patience of its own, which ends also when the cluster object closes. */
   async run<T>(options: PatienceOptions, body: (patience: Patience) => Promise<T>): Promise<T> {
-    if (this.#closedBecause !== undefined) throw new QuorateError("CLOSED", this.#closedBecause);
-    if (this.#open.size >= this.#maxCalls) {
+    if (this.#closedBecause === undefined && this.#open.size >= this.#maxCalls) {
       throw new QuorateError(
         "OVERLOADED",
         `${this.#maxCalls} calls are under way, which is the limit. Wait for some of them before more are made.`,
         { retryable: true },
       );
     }
+    return this.#within(this.#open, options, body);
+  }
+
+  /** As `run`, for what waits until something happens: it does not count, as it leaves others their room. */
+  async wait<T>(options: PatienceOptions, body: (patience: Patience) => Promise<T>): Promise<T> {
+    return this.#within(this.#waits, options, body);
+  }
+
+  async #within<T>(
+    among: Set<Patience>,
+    options: PatienceOptions,
+    body: (patience: Patience) => Promise<T>,
+  ): Promise<T> {
+    if (this.#closedBecause !== undefined) throw new QuorateError("CLOSED", this.#closedBecause);
     const patience = new Patience(this.#clock, options);
-    this.#open.add(patience);
+    among.add(patience);
     this.#release ??= this.#hold();
     try {
       return await body(patience);
     } finally {
-      this.#open.delete(patience);
+      among.delete(patience);
       patience.dispose();
-      if (this.#open.size === 0) {
+      if (this.#open.size + this.#waits.size === 0) {
         this.#release?.();
         this.#release = undefined;
       }
@@ -133,7 +147,7 @@ export class Calls {
   /** `reason` is the sentence that calls under way, and later ones, are told. */
   close(reason: string): void {
     this.#closedBecause ??= reason;
-    for (const patience of [...this.#open]) patience.end({ kind: "closed", reason });
+    for (const patience of [...this.#open, ...this.#waits]) patience.end({ kind: "closed", reason });
   }
 }
 
