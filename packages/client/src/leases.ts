@@ -217,11 +217,17 @@ export class LeaseAcquirer {
     patience: Patience,
   ): Promise<boolean> {
     const lease = { name: plan.names[0] ?? "", term };
-    const [executed] = await Promise.all([
-      session.execute({ kind: "claimLease", lease }, patience),
-      session.refresh(patience),
-    ]);
-    return executed?.result.kind === "leaseDone";
+    try {
+      const [executed] = await Promise.all([
+        session.execute({ kind: "claimLease", lease }, patience),
+        session.refresh(patience),
+      ]);
+      return executed?.result.kind === "leaseDone";
+    } catch (error) {
+      // Whatever became of the claim: the grant went with the session.
+      if (session.hasEnded && patience.ended === undefined) return false;
+      throw error;
+    }
   }
 
   /** A renewal that was sent after the grant has been confirmed and named it. */

@@ -9,6 +9,7 @@ import type { LeaseLostError } from "../leaseLostError.ts";
 import { taken } from "../optionNames.ts";
 import { type ElectionOptions, electionLease } from "./electionOptions.ts";
 import { tellNewLeaders } from "./newLeaders.ts";
+import { pauseFor } from "./pause.ts";
 import {
   requireWorkOptions,
   type Work,
@@ -79,6 +80,10 @@ export interface Election {
   resign(options?: RequestOptions): Promise<void>;
 }
 
+/** Between campaigns that were refused. */
+const firstPauseMs = 50;
+const longestPauseMs = 1_000;
+
 export type ElectionCluster = Pick<Cluster, "lease"> & WorkPorts;
 
 export function createElection(cluster: ElectionCluster, name: string, options: ElectionOptions): Election {
@@ -142,7 +147,7 @@ async function standAndWork<Result>(
   const { signal, rejoin = true } = options;
   const stop = signal === undefined ? failed : AbortSignal.any([signal, failed]);
   for (;;) {
-    const lease = await campaignOn(election, stop, failed);
+    const lease = await campaignOn(cluster, election, stop, failed);
     const outcome = await workUnder(cluster, lease, work, options);
     if (outcome.kind === "done") return outcome.result;
     if (outcome.kind === "lost") await options.onLost?.(outcome.error);
@@ -150,15 +155,22 @@ async function standAndWork<Result>(
   }
 }
 
-/** A place that went with its session is taken anew; the cluster may be away for as long as it likes. */
-async function campaignOn(election: Election, signal: AbortSignal, failed: AbortSignal): Promise<Lease> {
-  for (;;) {
+/** A place that went with its session is taken anew; the cluster may be away, or refuse, for as long as it likes. */
+async function campaignOn(
+  { clock }: ElectionCluster,
+  election: Election,
+  signal: AbortSignal,
+  failed: AbortSignal,
+): Promise<Lease> {
+  for (let delayMs = firstPauseMs; ; delayMs = Math.min(2 * delayMs, longestPauseMs)) {
     try {
       return await election.campaign({ signal });
     } catch (error) {
       if (failed.aborted) throw failed.reason;
       if (signal.aborted || !(error instanceof QuorateError) || !error.retryable) throw error;
     }
+    // A refusal may come at once, of this process itself: without a pause nothing else would ever run in it.
+    await pauseFor(clock, delayMs, signal);
   }
 }
 

@@ -6,6 +6,7 @@
  */
 import { type Clock, QuorateError } from "@quorate/raft";
 import type { Election, Leader } from "./election.ts";
+import { pauseFor } from "./pause.ts";
 
 const pauseMs = 1_000;
 
@@ -73,18 +74,6 @@ async function observe(
       // The campaign meets the same, and says so.
       if (!error.retryable) return;
     }
-    if (!signal.aborted) await pause(clock, signal);
+    await pauseFor(clock, pauseMs, signal);
   }
-}
-
-function pause(clock: Clock, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      cancel();
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const cancel = clock.after(pauseMs, end);
-    signal.addEventListener("abort", end, { once: true });
-  });
 }
