@@ -299,6 +299,32 @@ describe("work that is to be done once", () => {
     expect(results.filter(({ ran }) => ran)).toHaveLength(1);
   });
 
+  it("is recorded also where whoever asked for it gives up meanwhile, or the cluster is away for a moment", async () => {
+    const world = await LeaseWorld.open(sim, 43);
+    const a = world.connect(20_000);
+    let runs = 0;
+    const given = new AbortController();
+    const work = () => {
+      runs += 1;
+      given.abort();
+      world.blackHole(a);
+      return runs;
+    };
+    const asked = a.cluster.once("x", work, { signal: given.signal, timeoutMs: 300 });
+    await world.run(3_000);
+    world.heal(a);
+    expect(await world.outcome(asked)).toEqual({ result: 1, ran: true });
+    expect(await world.outcome(a.cluster.once("x", work))).toEqual({ result: 1, ran: false });
+    expect(runs).toBe(1);
+  });
+
+  it("whose lease was lost before it was recorded is lost", async () => {
+    const world = await LeaseWorld.open(sim, 44);
+    const a = world.connect();
+    const asked = a.cluster.once("x", () => world.blackHole(a) ?? 1);
+    await expect(world.outcome(asked)).rejects.toMatchObject({ code: "LEASE_LOST", reason: "unreachable" });
+  });
+
   it("that failed leaves no record, and is run again", async () => {
     const world = await LeaseWorld.open(sim, 42);
     const a = world.connect();

@@ -11,6 +11,7 @@ import type { Lease, LeaseOptions } from "../leaseApi.ts";
 import { taken } from "../optionNames.ts";
 import { type WorkPorts, workUnder } from "./workUnderLease.ts";
 
+/** `signal` and `timeoutMs` end the waiting for the lease; work that was done is recorded as long as that is held. */
 export interface OnceOptions extends RequestOptions {
   readonly ttlMs?: LeaseOptions["ttlMs"];
 }
@@ -22,6 +23,8 @@ export interface OnceResult<Result> {
 }
 
 const prefix = "quorate/once/";
+/** The longest that a request may take. */
+const longestMs = 2_147_483_647;
 
 /** `key` names the work: "charge/42/2026-11". The result is kept as JSON, and given to whoever asks later. */
 export async function doOnce<Result extends Json>(
@@ -48,7 +51,8 @@ export async function doOnce<Result extends Json>(
       const meanwhile = await recorded();
       if (meanwhile !== undefined) return meanwhile;
       const result = await held.run(work);
-      await cluster.kv.put(record, { result }, { ...request, fence: held });
+      // It is done: whoever asked may have gone by now, or be in a hurry, but without a record it would be done again.
+      await cluster.kv.put(record, { result }, { fence: held, signal: held.signal, timeoutMs: longestMs });
       return { result, ran: true };
     },
     {},
