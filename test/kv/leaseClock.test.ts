@@ -133,6 +133,20 @@ describe("an ending", () => {
   });
 });
 
+describe("a break that leaves its holder time", () => {
+  it("leaves less where another break says so, and never more", async () => {
+    threeOnX();
+    commit({ kind: "breakLease", name: "x", afterMs: 60_000, force: false });
+    await clock.pass(1_000);
+    commit({ kind: "breakLease", name: "x", afterMs: 500, force: false });
+    await clock.pass(400);
+    commit({ kind: "breakLease", name: "x", afterMs: 60_000, force: false });
+    expect(x().state).toBe("held");
+    await clock.pass(110);
+    expect(x().state).toBe("ending");
+  });
+});
+
 describe("a lock delay", () => {
   it("is over after its time", async () => {
     threeOnX(500);

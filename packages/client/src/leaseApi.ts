@@ -156,7 +156,10 @@ export interface LeaseCandidate {
 }
 
 export interface BreakOptions extends RequestOptions {
-  /** How long its holder may go on, after it was asked. Default 0: it is told at its next renewal that it is over. */
+  /**
+   * How long its holder may go on, after it was asked; of several breaks the one counts that leaves it the least.
+   * Default 0: it is told at its next renewal that it is over.
+   */
   readonly afterMs?: number;
   /**
    * Grants it to the next one at once, though its holder may not know for a TTL: only fencing protects then. Without it

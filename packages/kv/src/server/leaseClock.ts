@@ -95,8 +95,13 @@ export class LeaseClock {
     const next = this.#nextOf(lease, nowMs);
     const before = this.#timers.get(name);
     if (next === undefined) this.#timers.delete(name);
-    // One that runs already was begun when it became so: what has changed since is something else.
-    else if (before?.what !== next.what || before.term !== lease.term) {
+    // One that runs already was begun when it became so: what has changed since is something else. But another break
+    // may leave less time, and never more.
+    else if (
+      before?.what !== next.what ||
+      before.term !== lease.term ||
+      (next.what === "revoke" && next.dueMs < before.dueMs)
+    ) {
       this.#timers.set(name, { what: next.what, name, term: lease.term, dueMs: next.dueMs });
       this.#armBy(next.dueMs);
     }
