@@ -87,3 +87,20 @@ describe("a candidate", () => {
     await refused;
   });
 });
+
+describe("a leader", () => {
+  it("whose session has ended is told so by what it proclaims, not of a break", async () => {
+    nodes = await FakeCluster.start(1);
+    await using cluster = nodes.connect();
+    const lease = await cluster.election("x").campaign();
+    nodes.node("a").behave = ({ body }, honest) => {
+      if (commandOf(body) === "describeLease") expire(newestSession());
+      return honest();
+    };
+    const proclaimed = lease.proclaim("late");
+    await expect(passing(nodes.clock, 100, proclaimed)).rejects.toMatchObject({
+      code: "LEASE_LOST",
+      reason: "expired",
+    });
+  });
+});

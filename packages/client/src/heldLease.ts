@@ -140,7 +140,11 @@ export class HeldLease implements Lease, SessionMember {
 
   async proclaim(data: Value, options: RequestOptions = {}): Promise<void> {
     this.check();
-    await this.#acts.proclaim(this, data, taken("lease.proclaim", options));
+    try {
+      await this.#acts.proclaim(this, data, taken("lease.proclaim", options));
+    } catch (error) {
+      throw error instanceof LeaseLostError ? (this.#loss ?? error) : error;
+    }
   }
 
   async checkpoint(data: Value, options: RequestOptions = {}): Promise<void> {
@@ -194,8 +198,7 @@ export class HeldLease implements Lease, SessionMember {
 
   async release(options: RequestOptions = {}): Promise<void> {
     taken("lease.release", options);
-    if (this.#status === "lost") return;
-    if (this.#releasing === undefined) {
+    if (this.#loss === undefined) {
       this.#finish("released", "released");
       this.#releasing = this.#acts.release(this, options);
     }
