@@ -74,6 +74,38 @@ describe("a lease without an end", () => {
     expect(held.signal.reason).toMatchObject({ reason: "revoked" });
   });
 
+  it("leaves no session behind where whoever asked for it gives up, or an answer is lost", async () => {
+    const world = await LeaseWorld.open(sim, 76);
+    const [a, b] = [world.connect(), world.connect()];
+    await world.outcome(a.cluster.kv.put("n", 1));
+    for (const timeoutMs of [1, 2, 3, 5, 8]) {
+      const asked = a.cluster.lease.acquire("x", { ...endless, timeoutMs });
+      await world.outcome(
+        asked.then(
+          (lease) => lease.release(),
+          () => {},
+        ),
+      );
+    }
+    // Its answer does not arrive, and the next leader is asked again.
+    const late = a.cluster.lease.acquire("x", endless);
+    await world.run(3);
+    world.killLeader();
+    await world.outcome((await world.outcome(late)).release());
+    await world.run(1_000);
+    const sessions = await world.outcome(b.cluster.sessions.list());
+    expect(sessions.map((session) => session.ttlMs)).toEqual([ttlMs]);
+  });
+
+  it("has a session of which everything remains, by its metrics", async () => {
+    const world = await LeaseWorld.open(sim, 77);
+    const a = world.connect();
+    await world.outcome(world.acquire(a, "x", endless));
+    const remaining = a.cluster.metrics().sessions.open.map(({ remainingMs }) => remainingMs);
+    expect(remaining).toEqual([expect.any(Number), Number.POSITIVE_INFINITY]);
+    expect(await world.outcome(a.cluster.health())).toMatchObject({ isHealthy: true });
+  });
+
   it.each([{ progressMs: 100 }, { renewDeadlineMs: 100 }, { renewEveryMs: Number.POSITIVE_INFINITY }])(
     "contradicts %j",
     async (options) => {

@@ -17,6 +17,7 @@ export function marginMs(ttlMs: number, { bootLagMs = 0 }: Pick<Clock, "bootLagM
 
 /** How long after its sending a confirmed renewal keeps the session, whatever the clocks do within their bound. */
 export function certainMs(ttlMs: number, clock: Pick<Clock, "bootLagMs">): number {
+  if (ttlMs === Number.POSITIVE_INFINITY) return ttlMs;
   return ttlMs * (1 - clockDrift) - marginMs(ttlMs, clock);
 }
 

@@ -4,13 +4,13 @@
  * Opened at the first write, renewed every TTL/4 through the leader, ended by `close`. A session that has ended is
  * never used again: a write that may have run under it is reported as unknown, and **never** sent again under another
  * session; a write that certainly did not run moves to a new one. An opening whose answer is lost leaves a session
- * that nobody renews, and that expires.
+ * that nobody renews, and that expires; one without an end is opened by the session, as a write.
  */
 import { QuorateError } from "@quorate/raft";
 import type { CallPolicy } from "./caller.ts";
 import { ClientSession, type ClientSessionOptions, type SessionPorts } from "./clientSession.ts";
 import { Patience, within } from "./patience.ts";
-import { type Command, encodeProposal } from "./protocol/index.ts";
+import { type Command, type CommandResult, encodeProposal, maxRequestTimeoutMs } from "./protocol/index.ts";
 import { Renewals } from "./renewals.ts";
 import type { ClusterMetrics } from "./seen/clusterMetrics.ts";
 import { type Executed, executedOf, unexpected, type Writer } from "./writer.ts";
@@ -107,19 +107,43 @@ export class Session implements Writer {
   /** One more, for whoever closes it. */
   async open(options: OwnSessionOptions, patience: Patience): Promise<ClientSession> {
     const { ttlMs } = options;
+    if (ttlMs === Number.POSITIVE_INFINITY) return this.#openEndless(options, patience);
     const proposal = encodeProposal({
       origin: { kind: "anonymous" },
       command: { kind: "openSession", ttlMs },
     });
     const answered = await this.#ports.caller.call({ kind: "execute", proposal }, opening, patience);
-    const { result } = executedOf(answered);
+    return this.#made(executedOf(answered).result, options, answered.sentMs);
+  }
+
+  /**
+   * Opened twice, or for nobody, it would stay for ever. So it is opened by the session for writes, which does that
+   * once, and closed where nobody waits for it any more when it is there.
+   */
+  async #openEndless(options: OwnSessionOptions, patience: Patience): Promise<ClientSession> {
+    const { clock } = this.#ports.router;
+    const made = this.#onOwnBehalf(maxRequestTimeoutMs, async (own) => {
+      const { result } = await this.execute({ kind: "openSession", ttlMs: options.ttlMs }, own);
+      return this.#made(result, options, clock.bootMs());
+    });
+    const session = await within(made, patience);
+    if (session !== undefined) return session;
+    made.then(
+      (late) => late.close(),
+      (error: unknown) =>
+        this.#ports.logger.debug({ error: String(error) }, "A session that nobody waits for was not opened."),
+    );
+    throw this.ended(patience);
+  }
+
+  #made(result: CommandResult, options: OwnSessionOptions, openedMs: number): ClientSession {
     if (result.kind === "refused") throw new QuorateError("OVERLOADED", result.reason, { retryable: true });
     if (result.kind !== "sessionOpened") throw unexpected(result, false);
     if (this.#isClosed) throw new QuorateError("CLOSED", "The cluster object was closed.");
     const session: ClientSession = new ClientSession(this.#ports, result.session, {
       ...this.#options,
       ...options,
-      openedMs: answered.sentMs,
+      openedMs,
       onEnd: (why) => {
         if (why === "expired") this.#expiredCount += 1;
         if (this.#current === session) this.#current = undefined;
@@ -131,16 +155,22 @@ export class Session implements Writer {
     return session;
   }
 
-  async #openCurrent(): Promise<ClientSession> {
+  #openCurrent(): Promise<ClientSession> {
     const { ttlMs, requestTimeoutMs } = this.#options;
-    const patience = new Patience(this.#ports.router.clock, { timeoutMs: requestTimeoutMs });
-    this.#own.add(patience);
-    try {
+    return this.#onOwnBehalf(requestTimeoutMs, async (patience) => {
       const options = { ttlMs, renewEveryMs: ttlMs / 4, mayRenew: () => true };
       const session = await this.open(options, patience);
       this.#shared.add(session);
       this.#current = session;
       return session;
+    });
+  }
+
+  async #onOwnBehalf<T>(timeoutMs: number, body: (patience: Patience) => Promise<T>): Promise<T> {
+    const patience = new Patience(this.#ports.router.clock, { timeoutMs });
+    this.#own.add(patience);
+    try {
+      return await body(patience);
     } finally {
       this.#own.delete(patience);
       patience.dispose();
