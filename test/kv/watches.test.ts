@@ -87,6 +87,15 @@ function puts(count: number, key = "k", bytes = 1): void {
   for (let n = 0; n < count; n += 1) applyTo(host.machine, put(key, bytes));
 }
 
+/** With the sequence `n` of that session. */
+function attach(session: number, n: number, key: string, bytes: number): void {
+  index += 1;
+  const origin = { kind: "session", session, sequence: n, ackedBelow: n } as const;
+  const command = { ...put(key, bytes), attached: true } as AnyCommand;
+  const data = encodeProposal({ origin, command });
+  host.machine.apply({ index: asIndex(index), term: asTerm(1), kind: "command", data });
+}
+
 function upTo(last: number, first = 1): number[] {
   return Array.from({ length: last - first + 1 }, (_, n) => first + n);
 }
@@ -276,6 +285,60 @@ describe("a watch on a node", () => {
     wire.bufferedBytes = 0;
     await clock.pass(50);
     expect(wire.told(id)).toEqual(upTo(10));
+  });
+
+  it("that has room in its window again goes on when its connection has room, too", async () => {
+    const wire = connected();
+    const id = wire.watch();
+    puts(5, "k", 100_000);
+    await settle();
+    expect(wire.told(id)).toEqual([1, 2, 3]);
+    wire.bufferedBytes = 5 * 1024 * 1024;
+    wire.ask({ kind: "watchCredit", watch: id, consumedBytes: 3 * 100_065 });
+    await settle();
+    wire.bufferedBytes = 0;
+    await clock.pass(50);
+    expect(wire.told(id)).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it("is told a revision in parts that its connection has room for, however large it is", async () => {
+    serve({ watchBusyBytes: 2_000_000, maxBufferedBytes: 5_000_000 });
+    const [session, others] = [1, 200];
+    applyTo(host.machine, { kind: "openSession", ttlMs: 10_000 });
+    for (let n = 0; n < others; n += 1) attach(session, n + 1, `k${n}`, 100_000);
+    const wire = connected();
+    const id = wire.watch({ from: others + 1, previous: true });
+    applyTo(host.machine, { kind: "expireSessions", office: 1, sessions: [{ session, renewals: 0 }] });
+    puts(1);
+    for (let turns = 0; turns < 20; turns += 1) {
+      wire.bufferedBytes = 2_500_000;
+      await clock.pass(50);
+      wire.bufferedBytes = 0;
+      await clock.pass(50);
+    }
+    expect(wire.closedBecause).toBeUndefined();
+    const parts = wire.of(id).filter((body) => body.kind === "changed");
+    const changes = parts.flatMap((part) => part.changes);
+    expect(parts.map(({ more }) => more)).toEqual([...parts.slice(1).map(() => true), false]);
+    expect(new Set(changes.map(({ key }) => key)).size).toBe(others);
+    expect(changes).toHaveLength(others);
+    const consumedBytes = changes.reduce((sum, change) => sum + changeBytes(change), 0);
+    wire.ask({ kind: "watchCredit", watch: id, consumedBytes });
+    await settle();
+    expect(wire.told(id).slice(parts.length)).toEqual([202]);
+  });
+
+  it("that reads what is long past is not too slow as long as it reads", async () => {
+    applyTo(host.machine, { kind: "limitStore", limits: { historyRevisions: 100 } });
+    puts(200, "k", 100_000);
+    const wire = connected();
+    const id = wire.watch({ from: 101 });
+    for (let read = 1; read <= 97; read += 1) {
+      await clock.pass(400);
+      wire.ask({ kind: "watchCredit", watch: id, consumedBytes: read * 100_065 });
+    }
+    await settle();
+    expect(wire.told(id)).toEqual(upTo(200, 101));
   });
 
   it("is refused above the limits of its connection, and makes room when it ends", async () => {

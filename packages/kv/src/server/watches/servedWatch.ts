@@ -38,8 +38,12 @@ export class ServedWatch {
   standing: "starting" | "live" | "behind" | "ended" = "starting";
   /** It has been told all revisions below. Of a live one: at least. */
   next: number;
+  /** Revisions between what was cut away and `next`, when that was looked at last: less and less is too slow. */
+  ground = 0;
   readonly #filter: WatchFilter;
   readonly #previous: boolean;
+  /** Changes of the revision `next` that it has been told: the connection had no room for the others. */
+  #toldOfNext = 0;
   #sentBytes = 0;
   #consumedBytes = 0;
 
@@ -52,8 +56,10 @@ export class ServedWatch {
     this.#previous = previous;
   }
 
+  /** Nobody consumes a part of a revision: the window is for whole ones. */
   get hasRoom(): boolean {
-    return this.#sentBytes - this.#consumedBytes < watchWindowBytes && this.sink.hasRoom;
+    const isOpen = this.#toldOfNext > 0 || this.#sentBytes - this.#consumedBytes < watchWindowBytes;
+    return isOpen && this.sink.hasRoom;
   }
 
   /** Of all that was sent since it began; false where that is more than was sent, or less than was consumed before. */
@@ -67,24 +73,37 @@ export class ServedWatch {
     return passes(this.#filter, change.after === undefined);
   }
 
-  /** What a revision changed of what it watches, whole; in parts where it is large. */
-  tell(revision: number, changes: readonly PairChange[]): void {
+  /**
+   * What a revision changed of what it watches, in parts where it is large. False where the connection has no room for
+   * all of them: told the same revision again, it goes on where it was.
+   */
+  tell(revision: number, changes: readonly PairChange[]): boolean {
+    this.next = revision;
     let part: WatchedChange[] = [];
     let partBytes = 0;
-    for (const { key, before, after } of changes) {
+    for (let at = this.#toldOfNext; at < changes.length; at += 1) {
+      const { key, before, after } = changes[at] as PairChange;
       const change = { key, pair: after, previous: this.#previous ? before : undefined };
       const bytes = changeBytes(change);
       if (part.length > 0 && (partBytes + bytes > maxChangesBytes || part.length >= maxChangesInResponse)) {
-        this.sink.send(this.id, { kind: "changed", revision, changes: part, more: true });
+        this.#send({ kind: "changed", revision, changes: part, more: true }, partBytes);
+        this.#toldOfNext = at;
+        if (!this.sink.hasRoom) return false;
         part = [];
         partBytes = 0;
       }
       part.push(change);
       partBytes += bytes;
-      this.#sentBytes += bytes;
     }
-    this.sink.send(this.id, { kind: "changed", revision, changes: part, more: false });
+    this.#send({ kind: "changed", revision, changes: part, more: false }, partBytes);
+    this.#toldOfNext = 0;
     this.next = revision + 1;
+    return true;
+  }
+
+  #send(body: ResponseBody, bytes: number): void {
+    this.#sentBytes += bytes;
+    this.sink.send(this.id, body);
   }
 
   end(body: ResponseBody): void {

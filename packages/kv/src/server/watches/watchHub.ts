@@ -53,10 +53,6 @@ export class WatchHub {
     return this.#live.size + (this.#walk?.watches.size ?? 0) + this.#waiting.size + this.#parked.size;
   }
 
-  get parked(): Iterable<ServedWatch> {
-    return this.#parked;
-  }
-
   /** An entry was applied. In the same turn. */
   applied(): void {
     const { revision, history, pairs } = this.#ports.store();
@@ -81,14 +77,38 @@ export class WatchHub {
   /** `from` as the request has it, resolved: at least 1. */
   begin(watch: ServedWatch): void {
     const { floor } = this.#ports.store().history;
+    watch.ground = this.#groundOf(watch);
     if (watch.next > floor) watch.sink.send(watch.id, { kind: "watching", revision: watch.next - 1 });
     this.#goOn(watch);
   }
 
   /** There may be room again. */
   resume(watch: ServedWatch): void {
-    if (!watch.hasRoom || !this.#parked.delete(watch)) return;
+    if (!this.#parked.has(watch)) return;
+    if (!watch.hasRoom) {
+      waitForConnection(watch);
+      return;
+    }
+    this.#parked.delete(watch);
     this.#goOn(watch);
+  }
+
+  /**
+   * A watch whose client reads more slowly than history is cut ends while it can still go on where it was. Looked at
+   * from time to time: whoever has gained ground since is only far behind.
+   */
+  endSlow(): void {
+    const { revision, history } = this.#ports.store();
+    const { floor } = history;
+    for (const watch of [...this.#parked]) {
+      const ground = this.#groundOf(watch);
+      const losesGround = ground < watch.ground;
+      watch.ground = ground;
+      if (watch.next <= floor) this.end(watch, { kind: "compacted", floor });
+      else if (losesGround && ground < (revision - floor) / 4) {
+        this.end(watch, { kind: "overflowed", revision: watch.next });
+      }
+    }
   }
 
   remove(watch: ServedWatch): void {
@@ -202,16 +222,25 @@ export class WatchHub {
     }
     if (told === undefined) return;
     for (const [watch, some] of told) {
-      if (watch.hasRoom) watch.tell(revision, some);
-      else this.#park(watch, watches, revision);
+      if (!watch.hasRoom || !watch.tell(revision, some)) this.#park(watch, watches, revision);
     }
   }
 
   #park(watch: ServedWatch, watches: WatchIndex<ServedWatch>, revision: number): void {
     watches.remove(watch);
     watch.next = revision;
+    if (watch.standing === "live") watch.ground = this.#groundOf(watch);
     watch.standing = "behind";
     this.#parked.add(watch);
-    if (!watch.sink.hasRoom) watch.sink.waits();
+    waitForConnection(watch);
   }
+
+  #groundOf({ next }: ServedWatch): number {
+    return next - this.#ports.store().history.floor;
+  }
+}
+
+/** Its client's credit may come before its connection has room: then nobody else would say that it may go on. */
+function waitForConnection({ sink }: ServedWatch): void {
+  if (!sink.hasRoom) sink.waits();
 }

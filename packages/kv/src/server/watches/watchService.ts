@@ -111,7 +111,7 @@ export class WatchService {
       this.#endAll();
       return;
     }
-    this.#endSlow();
+    this.hub.endSlow();
     const { revision } = this.#ports.store();
     for (const connection of this.#connections) connection.sayProgress(revision);
   }
@@ -123,18 +123,5 @@ export class WatchService {
     for (const watch of this.#starting) watch.end(failed);
     this.#starting.clear();
     this.hub.endAll(failed);
-  }
-
-  /** A watch whose client does not read ends while it can still go on where it was. */
-  #endSlow(): void {
-    const { revision, history } = this.#ports.store();
-    const { floor } = history;
-    if (floor === 0) return;
-    for (const watch of [...this.hub.parked]) {
-      if (watch.next <= floor) this.hub.end(watch, { kind: "compacted", floor });
-      else if (watch.next - floor < (revision - floor) / 4) {
-        this.hub.end(watch, { kind: "overflowed", revision: watch.next });
-      }
-    }
   }
 }
