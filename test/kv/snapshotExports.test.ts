@@ -91,6 +91,18 @@ describe("A snapshot that a client takes", () => {
     world.take();
   });
 
+  it("makes room for another one once it was given whole", () => {
+    const world = new World();
+    world.write("key", "value");
+    for (let n = 0; n < maxExports + 2; n += 1) {
+      const snapshot = world.take();
+      let part = 0;
+      while (world.part(snapshot, part).length > 0) part += 1;
+      expect(world.part(snapshot, part)).toHaveLength(0);
+    }
+    expect(world.timers.size).toBe(2);
+  });
+
   it("gives no part but the next one and the last one", () => {
     const world = new World();
     world.write("key", "value");

@@ -2,7 +2,7 @@
  * Backups that clients take: a view of the store for each, of which they ask one part after the other.
  *
  * A view holds on to what it shows while the store goes on, so there are few at a time, and one that nobody asks for
- * any more is dropped.
+ * any more is dropped; one that was given whole makes room for another.
  */
 import { maxSnapshotPartBytes, type ResponseBody } from "@quorate/client/protocol";
 import { type Cancel, type Clock, QuorateError, type RaftNode } from "@quorate/raft";
@@ -26,6 +26,8 @@ interface Export {
   number: number;
   /** Asked for again, it is given again. */
   part: Uint8Array;
+  /** It has given its end, which may be asked for again. */
+  isOver: boolean;
   cancelIdle: Cancel;
 }
 
@@ -40,6 +42,7 @@ export class SnapshotExports {
 
   /** As the store is now: the caller has confirmed that it is up to date. */
   take(): ResponseBody {
+    if (this.#underWay.size >= maxExports) this.#dropOver();
     if (this.#underWay.size >= maxExports) {
       const sentence = `${maxExports} snapshots are being taken from this node, its limit. Try again later.`;
       throw new QuorateError("OVERLOADED", sentence, { retryable: true });
@@ -50,7 +53,7 @@ export class SnapshotExports {
     const name = `${node.member}/${status.appliedIndex}/${this.#taken}`;
     const parts = piecesOf(host.machine.view().chunks());
     const none = new Uint8Array(0);
-    this.#underWay.set(name, { parts, number: -1, part: none, cancelIdle: this.#idle(name) });
+    this.#underWay.set(name, { parts, number: -1, part: none, isOver: false, cancelIdle: this.#idle(name) });
     return {
       kind: "snapshotTaken",
       snapshot: name,
@@ -74,8 +77,17 @@ export class SnapshotExports {
       const next = found.parts.next();
       found.number = number;
       found.part = next.done === true ? new Uint8Array(0) : next.value;
+      found.isOver = next.done === true;
     }
     return { kind: "snapshotPart", bytes: found.part };
+  }
+
+  #dropOver(): void {
+    for (const [name, { isOver, cancelIdle }] of this.#underWay) {
+      if (!isOver) continue;
+      cancelIdle();
+      this.#underWay.delete(name);
+    }
   }
 
   #idle(name: string): Cancel {
