@@ -3,7 +3,9 @@ import { request } from "node:http";
 import { metricsText } from "@quorate/client/internal";
 import { join, type NodeCluster } from "@quorate/kv";
 import { NodePages } from "@quorate/kv/internal";
+import { systemClock } from "@quorate/raft";
 import { afterEach, describe, expect, it } from "vitest";
+import { watchPage } from "../../packages/kv/src/pages/watchPage.ts";
 import { freePortBlock } from "../process/rig/ports.ts";
 
 const ended: NodeCluster[] = [];
@@ -123,6 +125,23 @@ describe("the watch over HTTP", () => {
       from = page.next as number;
     }
     expect(kinds).toEqual(["put jobs/2", "delete jobs/1"]);
+  });
+
+  it("ends a page where its values take much, however fast they come", async () => {
+    const bytes = new Uint8Array(500_000);
+    let revision = 0;
+    const next = async () => {
+      revision += 1;
+      const entry = { value: "v".repeat(bytes.length), format: "text", bytes, createRevision: 1, version: 1 };
+      return { value: { kind: "put", key: "k", revision, last: revision % 2 === 0, entry } };
+    };
+    const kv = { watch: () => ({ next, return: async () => {} }) };
+    const query = new URLSearchParams("key=k&from=1");
+    const { signal } = new AbortController();
+    const asked = { path: "/v1/watch", query, isTrusted: true, signal };
+    const page = await watchPage({ kv, clock: systemClock() } as never, asked);
+    // Revisions are whole: of the second one both.
+    expect(JSON.parse(String(page.body))).toMatchObject({ events: { length: 4 }, next: 5 });
   });
 
   it("answers with nothing when nothing has changed in time", async () => {

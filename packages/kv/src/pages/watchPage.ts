@@ -26,8 +26,9 @@ interface Asked {
 
 const defaultTimeoutMs = 30_000;
 const maxTimeoutMs = 300_000;
-/** Whole revisions up to this many changes; one revision is never cut. */
+/** Whole revisions up to this many changes, or bytes of values; one revision is never cut. */
 const maxEvents = 1_000;
+const maxBytes = 1_048_576;
 
 export async function watchPage(sources: WatchPageSources, { query, signal }: PageRequest): Promise<Page> {
   try {
@@ -60,6 +61,7 @@ async function collected(
   const events: ChangeEvent[] = [];
   let next = from;
   let whole = 0;
+  let bytes = 0;
   const endMs = clock.nowMs() + timeoutMs;
   for (;;) {
     // What has arrived already is taken along; only for the first of them is it worth waiting.
@@ -67,11 +69,12 @@ async function collected(
     const event = await within(watch.next(), waitMs, clock);
     if (event?.value === undefined) break;
     if (event.value.kind !== "progress") events.push(event.value);
+    if (event.value.kind === "put") bytes += event.value.entry.bytes.length;
     if (event.value.kind === "progress" || event.value.last) {
       next = event.value.revision + 1;
       whole = events.length;
     }
-    if (whole >= maxEvents) break;
+    if (whole >= maxEvents || (bytes >= maxBytes && whole === events.length)) break;
   }
   return { events: events.slice(0, whole).map(eventAsJson), next };
 }
