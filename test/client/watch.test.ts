@@ -1,4 +1,5 @@
 /** The client's side of a watch, at nodes that do what the test says. */
+import type { ChangeEvent } from "@quorate/client";
 import type { ResponseBody } from "@quorate/client/protocol";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { errorFrom, FakeCluster } from "./fakeCluster.ts";
@@ -91,6 +92,41 @@ describe("a watch that its nodes refuse for a while", () => {
     const cluster = nodes.connect();
     const error = await errorFrom(passing(cluster.kv.watch("k").next(), 1_000));
     expect(error).toMatchObject({ code: "OVERFLOW", resumeFrom: 12, retryable: true, outcome: "none" });
+    await cluster.close();
+  });
+});
+
+describe("a watch that nobody reads", () => {
+  it("keeps no more than a window, however often its connection is lost, and goes on when it is read", async () => {
+    const froms: number[] = [];
+    for (const node of nodes.nodes) {
+      node.behave = ({ body }, honest) => {
+        if (body.kind !== "watch") return body.kind === "unwatch" ? "silence" : honest();
+        froms.push(body.from);
+        const value = new Uint8Array(100_000);
+        const pair = { key: "k", value, format: "bytes" as const, createRevision: 1, version: 1 };
+        const revision = Math.max(1, body.from);
+        const changes = [{ key: "k", pair: { ...pair, modRevision: revision }, previous: undefined }];
+        return { kind: "changed", revision, changes, more: false };
+      };
+    }
+    const cluster = nodes.connect();
+    const watch = cluster.kv.watch("k");
+    for (let times = 0; times < 20; times += 1) {
+      await nodes.clock.pass(5_000);
+      for (const node of nodes.nodes) {
+        await node.stop();
+        await node.start();
+      }
+    }
+    expect(froms).toEqual([0, 2, 3]);
+    const revisions: number[] = [];
+    for (let n = 0; n < 3; n += 1) revisions.push(((await watch.next()).value as ChangeEvent).revision);
+    await nodes.clock.pass(5_000);
+    expect([revisions, froms]).toEqual([
+      [1, 2, 3],
+      [0, 2, 3, 4],
+    ]);
     await cluster.close();
   });
 });

@@ -161,6 +161,8 @@ export class KeyWatch implements Watch<WatchEvent> {
   async #run(): Promise<void> {
     for (let tries = 0; !this.#isOver; tries += 1) {
       const { clock, router, logger } = this.#ports;
+      await this.#queue.room();
+      if (this.#isOver) return;
       const pauseMs = tries > 1 ? backoffMs(router.random, pauses, tries - 2) : 0;
       // The search for a node has its whole time, however long the pause before it is.
       const patience = new Patience(clock, { timeoutMs: pauseMs + this.#ports.requestTimeoutMs });

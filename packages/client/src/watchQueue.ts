@@ -1,7 +1,9 @@
 /**
- * What a watch has received and its reader has not taken. The server's window bounds it; progress takes one place at
- * most. It ends once, after what it holds.
+ * What a watch has received and its reader has not taken. The server's window bounds it, and each node has a window of
+ * its own: so another one is asked only when there is room. Progress takes one place at most. It ends once, after what
+ * it holds.
  */
+import { watchWindowBytes } from "./protocol/index.ts";
 import type { WatchEvent } from "./watching.ts";
 
 export interface QueuedEvent {
@@ -22,6 +24,8 @@ export class WatchQueue {
   #at = 0;
   readonly #waiters: Waiter[] = [];
   #end: { readonly error: unknown } | undefined;
+  #waitingBytes = 0;
+  #giveRoom: () => void = () => {};
 
   constructor(taken: (item: QueuedEvent) => void) {
     this.#taken = taken;
@@ -29,6 +33,14 @@ export class WatchQueue {
 
   get isAwaited(): boolean {
     return this.#waiters.length > 0;
+  }
+
+  /** Resolves when a whole window may come, or when it has ended. For one who waits. */
+  room(): Promise<void> {
+    if (this.#end !== undefined || this.#waitingBytes < watchWindowBytes) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#giveRoom = resolve;
+    });
   }
 
   push(item: QueuedEvent): void {
@@ -42,12 +54,14 @@ export class WatchQueue {
     const isNewerProgress = item.event.kind === "progress" && this.#items.at(-1)?.event.kind === "progress";
     if (isNewerProgress && this.#at < this.#items.length) this.#items.pop();
     this.#items.push(item);
+    this.#waitingBytes += item.bytes;
   }
 
   /** With an error, or undefined for a quiet end. What is queued is still given. */
   end(error: unknown): void {
     if (this.#end !== undefined) return;
     this.#end = { error };
+    this.#giveRoom();
     for (const waiter of this.#waiters.splice(0)) this.#give(waiter);
   }
 
@@ -56,6 +70,7 @@ export class WatchQueue {
     this.#items = [];
     this.#at = 0;
     this.#end = { error: undefined };
+    this.#giveRoom();
     for (const waiter of this.#waiters.splice(0)) this.#give(waiter);
   }
 
@@ -67,6 +82,8 @@ export class WatchQueue {
     const item = this.#items[this.#at];
     if (item !== undefined) {
       this.#advance();
+      this.#waitingBytes -= item.bytes;
+      if (this.#waitingBytes < watchWindowBytes) this.#giveRoom();
       this.#taken(item);
       waiter.resolve({ done: false, value: item.event });
     } else if (this.#end === undefined) {
