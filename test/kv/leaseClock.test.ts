@@ -30,6 +30,7 @@ beforeEach(() => {
     { claimWindowMs, retryMs: 200 },
   );
   host.onLeasesChanged = ({ leases }) => leaseClock.changed(leases);
+  host.onApplied = () => leaseClock.applied();
   leaseClock.begin(1);
 });
 
@@ -190,6 +191,64 @@ describe("the grace period of a store that was made of another one", () => {
     node.onPropose = () => undefined;
     await clock.pass(210);
     expect(x().state).toBe("granted");
+  });
+});
+
+describe("a crowd that waits for the end of the grace period", () => {
+  const crowd = 10_000;
+
+  function granted(): number {
+    return [...host.store.leases.values()].filter(({ grant }) => grant !== undefined).length;
+  }
+
+  beforeEach(() => {
+    leaseClock.end();
+    beginGrace(host.store, 20_000);
+    host.store.version = 3;
+    leaseClock.begin(1);
+    commit({ kind: "openSession", ttlMs: Number.POSITIVE_INFINITY });
+    for (let n = 0; n < crowd; n += 1) {
+      if (n % 1_000 === 0) commit({ kind: "openSession", ttlMs: Number.POSITIVE_INFINITY });
+      const names = [`name ${n}`, ...(n % 2 === 0 ? [`other ${n}`] : [])];
+      const session = host.store.sessions.maxKey();
+      const origin: Origin = {
+        kind: "session",
+        session: session as number,
+        sequence: (n % 1_000) + 1,
+        ackedBelow: 1,
+      };
+      node.commit(encodeProposal({ origin, command: acquireCommand(names, "") }));
+    }
+  });
+
+  it("is granted in portions, each when the one before is applied", async () => {
+    let [mostAtOnce, underWay] = [0, 0];
+    let before = 0;
+    node.onPropose = async () => {
+      underWay += 1;
+      mostAtOnce = Math.max(mostAtOnce, granted() - before);
+      before = granted();
+      expect(underWay).toBe(1);
+      await new Promise<void>((resolve) => clock.after(5, resolve));
+      underWay -= 1;
+    };
+    await clock.pass(20_010 + claimWindowMs / 2);
+    expect(granted()).toBe(1.5 * crowd);
+    expect(mostAtOnce).toBeLessThanOrEqual(2 * 1_024);
+    node.onPropose = () => undefined;
+    leaseClock.end();
+  });
+
+  it("is granted to its end by the next leader, where the first one went in the midst of it", async () => {
+    node.onPropose = () => new Promise((resolve) => clock.after(5, resolve));
+    while (granted() === 0) await clock.pass(20);
+    leaseClock.end();
+    node.turnTo(2, true);
+    expect(granted()).toBeLessThan(crowd);
+    leaseClock.begin(2);
+    await clock.pass(claimWindowMs / 2);
+    expect(granted()).toBe(1.5 * crowd);
+    leaseClock.end();
   });
 });
 

@@ -120,6 +120,39 @@ describe("in the grace period", () => {
   });
 });
 
+describe("from the version on that bounds what one entry does", () => {
+  it("its end grants nothing by itself: the leader grants in portions, in the order of each queue", () => {
+    a.acquire("x");
+    b.acquire(["x", "y"]);
+    due(log, "grant", "x", 1);
+    expect(getLease(log.state, "x").state).toBe("delayed");
+    log.run({ kind: "raiseVersion", office: log.term, version: 3 });
+    a.acquire("z");
+    const before = log.state.revision;
+    endGrace();
+    expect(getLease(log.state, "x")).toMatchObject({ state: "free", session: 0, waiting: 2 });
+    expect(log.state.revision).toBe(before);
+    expect(b.acquire("x", { wait: false }).kind).toBe("leaseUnavailable");
+    due(log, "grant", "y", 1);
+    expect(getLease(log.state, "y")).toMatchObject({ session: 0, waiting: 1 });
+    due(log, "grant", "x", 1);
+    expect(getLease(log.state, "x")).toMatchObject({ state: "granted", session: a.id, term: before + 1 });
+    // Whoever comes to a name meanwhile takes his place behind those who wait, and they are granted then.
+    expect(b.acquire("z")).toEqual({ kind: "leaseQueued", ahead: 1 });
+    expect(getLease(log.state, "z")).toMatchObject({ state: "granted", session: a.id });
+    const restored = restoredFrom(log.state);
+    expect(hashState(restored)).toBe(hashState(log.state));
+  });
+
+  it("so does an administrator who grants at once", () => {
+    log.run({ kind: "raiseVersion", office: log.term, version: 3 });
+    a.acquire("x");
+    expect(log.run({ kind: "grantAtOnce" })).toEqual({ kind: "gracePeriod", forMs: graceMs });
+    due(log, "grant", "x", 1);
+    expect(getLease(log.state, "x")).toMatchObject({ state: "granted", session: a.id });
+  });
+});
+
 describe("how long it has to be", () => {
   it("is the longest finite time to live of the sessions, and the default at least", () => {
     const old = createLog();

@@ -66,7 +66,13 @@ const byOthers: fc.Arbitrary<Command> = fc.oneof(
       office,
       due: fc.array(
         fc.record({
-          what: fc.constantFrom("passOn" as const, "revoke" as const, "finish" as const, "endDelay" as const),
+          what: fc.constantFrom(
+            "passOn" as const,
+            "revoke" as const,
+            "finish" as const,
+            "endDelay" as const,
+            "grant" as const,
+          ),
           name,
           term,
         }),

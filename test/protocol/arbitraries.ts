@@ -75,7 +75,13 @@ const leaseCommands: fc.Arbitrary<LeaderCommand | LeaseCommand> = fc.oneof(
     office: counts,
     due: fc.array(
       fc.record({
-        what: fc.constantFrom("passOn" as const, "revoke" as const, "finish" as const, "endDelay" as const),
+        what: fc.constantFrom(
+          "passOn" as const,
+          "revoke" as const,
+          "finish" as const,
+          "endDelay" as const,
+          "grant" as const,
+        ),
         name: names,
         term: counts,
       }),

@@ -58,8 +58,8 @@ export const leases: readonly Mutant[] = [
     source:
       "coordination, §3: restoring grants nothing for the largest finite TTL in use; RFC 8881, §8.4.2.1",
     file: "packages/kv/src/machine/leaseQueues.ts",
-    find: "if (first === undefined || change.state.graceMs > 0) return;",
-    replace: "if (first === undefined) return;",
+    find: "if (state.graceMs > 0) return false;",
+    replace: "if (state.graceMs < 0) return false;",
     killedBy: inFile("test/sim/restoredCluster.test.ts")(
       "grants a lease only when the holder that the old one had cannot believe in it any more",
     ),

@@ -32,7 +32,7 @@ import { unreachable } from "./unreachable.ts";
 type Coded = LeaderCommand | LeaseCommand;
 
 /** By their numbers on disk: only ever add at the end. */
-const dueKinds: readonly DueKind[] = ["passOn", "revoke", "finish", "endDelay"];
+const dueKinds: readonly DueKind[] = ["passOn", "revoke", "finish", "endDelay", "grant"];
 const formats: readonly Format[] = ["bytes", "text", "json"];
 
 const waits = 1;

@@ -42,7 +42,9 @@ export type DueKind =
   /** It was ending, and its holder cannot believe in it any more. */
   | "finish"
   /** The delay after its unclean end is over. */
-  | "endDelay";
+  | "endDelay"
+  /** It waited for the end of the grace period, which is over. Of `boundedEntries`. */
+  | "grant";
 
 export interface LeaseDue extends LeaseAt {
   readonly what: DueKind;

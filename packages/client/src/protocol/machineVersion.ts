@@ -7,10 +7,18 @@
  */
 import type { Command } from "./commands.ts";
 
-/** The newest that this release knows. */
+/**
+ * The newest that this release knows. Version 2 added grace periods and the version itself; version 3 the loss of a
+ * lease as its holder tells it, and bounds of what one entry changes (`boundedEntries`).
+ */
 export const machineVersion = 3;
 
-/** Version 2 added grace periods and the version itself; version 3 the loss of a lease as its holder tells it. */
+/**
+ * From this version on the end of a grace period grants nothing by itself, but lets the leader grant in portions; and a
+ * session has no more than so many keys attached, since they go in one entry.
+ */
+export const boundedEntries = 3;
+
 const since: Partial<Readonly<Record<Command["kind"], number>>> = {
   endGrace: 2,
   grantAtOnce: 2,

@@ -7,7 +7,12 @@
  * The machine knows no time: the leader counts it, in full from when it took office, and says in a command that it is
  * over.
  */
-import { type CommandResult, defaultSessionTtlMs, versionOfCommand } from "@quorate/client/protocol";
+import {
+  boundedEntries,
+  type CommandResult,
+  defaultSessionTtlMs,
+  versionOfCommand,
+} from "@quorate/client/protocol";
 import type { Change } from "./change.ts";
 import { settleAll } from "./leaseQueues.ts";
 import { setVersion } from "./machineVersion.ts";
@@ -41,10 +46,11 @@ export function endGrace(change: Change, office: number): void {
 
 /** An administrator knows that nobody believes in a lease of the old store any more. */
 export function grantAtOnce(change: Change): CommandResult {
-  const { graceMs } = change.state;
+  const { graceMs, version } = change.state;
   if (graceMs > 0) {
     change.state.graceMs = 0;
-    settleAll(change);
+    // Later ones leave it to the leader's timers: thousands of names in one entry would stop each node.
+    if (version < boundedEntries) settleAll(change);
   }
   return { kind: "gracePeriod", forMs: graceMs };
 }

@@ -7,6 +7,7 @@ export { beginGrace, graceNeeded, graceNotice } from "./grace.ts";
 export { hashState } from "./hashState.ts";
 export { type History, type PairChange, type RevisionRecord, recordsAfter } from "./history.ts";
 export { jumpRevision } from "./jumpRevision.ts";
+export { isItsTurn } from "./leaseQueues.ts";
 export {
   getLease,
   holdsLease,

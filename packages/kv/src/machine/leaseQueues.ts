@@ -12,7 +12,7 @@ import { forgetPast, isUnclean, pastWith } from "./pastGrants.ts";
 import { sessionToChange } from "./sessionToChange.ts";
 import type { StoreState } from "./storeState.ts";
 
-export function leaseOf(state: StoreState, name: ByteString): LeaseState {
+export function leaseOf(state: Pick<StoreState, "leases">, name: ByteString): LeaseState {
   const known = state.leases.get(name);
   if (known !== undefined) return known;
   return { name, term: 0, transitions: 0, changed: 0, grant: undefined, queue: [], delayMs: 0, past: [] };
@@ -116,14 +116,19 @@ function rest(state: StoreState, lease: LeaseState): void {
   else state.leases.delete(lease.name);
 }
 
+/** Nothing keeps it from being granted: it is the first in each of its queues. */
+export function isItsTurn(state: Pick<StoreState, "leases" | "graceMs">, waiter: Acquisition): boolean {
+  if (state.graceMs > 0) return false;
+  return waiter.names.every((name) => {
+    const { grant, delayMs, queue } = leaseOf(state, name);
+    return grant === undefined && delayMs === 0 && isSame(queue[0], waiter);
+  });
+}
+
 function grantNext(change: Change, { queue }: LeaseState): void {
   const first = queue[0];
-  if (first === undefined || change.state.graceMs > 0) return;
+  if (first === undefined || !isItsTurn(change.state, first)) return;
   const leases = first.names.map((name) => leaseOf(change.state, name));
-  const isItsTurn = leases.every(
-    (lease) => lease.grant === undefined && lease.delayMs === 0 && isSame(lease.queue[0], first),
-  );
-  if (!isItsTurn) return;
   // Whoever is granted by its own acquire learns it by the answer, and has nothing to claim.
   const grant: Acquisition = {
     ...first,

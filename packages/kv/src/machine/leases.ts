@@ -5,6 +5,7 @@
  * Whatever names a term touches that grant and no other.
  */
 import {
+  boundedEntries,
   type CommandResult,
   type LeaseAt,
   type LeaseCommand,
@@ -137,6 +138,10 @@ export function requestHandover(change: Change, name: string): CommandResult {
 export function leaseDue(change: Change, { what, name, term }: LeaseDue): void {
   const lease = leaseOf(change.state, name);
   const { grant } = lease;
+  if (what === "grant") {
+    if (change.state.version >= boundedEntries) change.touched.add(name);
+    return;
+  }
   if (what === "endDelay") {
     if (lease.term === term && lease.delayMs > 0) endDelay(change, lease);
     return;

@@ -145,6 +145,7 @@ class Server implements ClientServer {
     });
     host.onApplied = (entry) => {
       this.#watches.hub.applied();
+      this.#leaseClock.applied();
       comparison.applied(entry, host.store);
     };
     host.onRestored = () => {
