@@ -35,6 +35,14 @@ export class SessionScene {
     return this.commit({ kind: "openSession", ttlMs });
   }
 
+  /** With the sequence `n` of that session. */
+  attach(session: number, n: number, key: string): void {
+    const origin = { kind: "session", session, sequence: n, ackedBelow: n } as const;
+    const value = new Uint8Array(1);
+    const write = { key, value, format: "bytes", condition: { kind: "none" }, attached: true } as const;
+    this.node.commit(encodeProposal({ origin, command: { kind: "put", ...write } }));
+  }
+
   expiries(): number[] {
     return this.node.proposed.flatMap(expiredBy);
   }

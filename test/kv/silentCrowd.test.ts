@@ -47,6 +47,24 @@ describe("a crowd that falls silent together", () => {
     expect(sessionClock.tracked).toBe(0);
   });
 
+  it("is ended in smaller portions where much goes with its sessions", async () => {
+    const sessions = Array.from({ length: 6 }, () => scene.open());
+    for (const session of sessions) {
+      for (let n = 1; n <= 1_000; n += 1) scene.attach(session, n, `${session}/${n}`);
+    }
+    const most = { keys: 0 };
+    let before = host.store.pairs.size;
+    const { onApplied } = host;
+    host.onApplied = (entry) => {
+      onApplied(entry);
+      most.keys = Math.max(most.keys, before - host.store.pairs.size);
+      before = host.store.pairs.size;
+    };
+    await clock.pass(ttlMs + 2 * heartbeatMs);
+    expect([host.store.sessions.size, host.store.pairs.size]).toEqual([0, 0]);
+    expect(most.keys).toBe(2_000);
+  });
+
   it("is ended in one sweep under overload, where each portion takes longer than an election", async () => {
     for (let n = 0; n < 80; n += 1) scene.open();
     await clock.pass(ttlMs - 100);

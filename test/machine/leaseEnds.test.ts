@@ -3,12 +3,13 @@ import {
   type Command,
   type CommandResult,
   maxIdleLeases,
+  maxKeysOfSession,
   maxPastGrants,
   maxPastGrantsOfName,
 } from "@quorate/client/protocol";
 import { getLease, getPair, hashState, isAlive, leaseSetOf, pastGrantsOf } from "@quorate/kv/machine";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createLog, type Log, put } from "./log.ts";
+import { always, createLog, type Log, put } from "./log.ts";
 import { due, expire, Party } from "./party.ts";
 
 let log: Log;
@@ -74,6 +75,41 @@ describe("the end of a session", () => {
     b.run(put("k", "2"));
     expire(log, a);
     expect(getPair(log.state, "k")?.version).toBe(2);
+  });
+});
+
+describe("keys that go with a session", () => {
+  function attach(key: string): Command {
+    return { ...put(key, "1"), attached: true } as Command;
+  }
+
+  /** As many as it may have, with a sequence that acknowledges all before it. */
+  function fill(): void {
+    for (let n = 1; n <= maxKeysOfSession; n += 1) {
+      a.sequence = n;
+      log.runIn({ session: a.id, sequence: n, ackedBelow: n }, attach(`here/${n}`));
+    }
+  }
+
+  it("have a limit, from the version on that bounds what one entry does", () => {
+    fill();
+    expect(a.run(attach("one more")).kind).toBe("put");
+    log.run({ kind: "delete", key: "one more", condition: always });
+    log.run({ kind: "raiseVersion", office: log.term, version: 3 });
+    const transaction = { kind: "transaction", compares: [], onFailure: [] } as const;
+    const op = { kind: "put", key: "one more", value: new Uint8Array(1), format: "bytes" } as const;
+    expect(a.run(attach("one more")).kind).toBe("refused");
+    const refused = a.run({ ...transaction, onSuccess: [{ ...op, attached: true }] });
+    expect(refused).toMatchObject({
+      kind: "refused",
+      reason: `The session would have ${maxKeysOfSession + 1} keys attached to it, above its limit of ${maxKeysOfSession}. Delete some, or attach them to more sessions.`,
+    });
+    expect(log.state.pairs.has("one more")).toBe(false);
+    // Those that it has are written as ever, and so is what is of no session, or of another one.
+    expect(a.run(attach("here/1")).kind).toBe("put");
+    expect(a.run({ ...transaction, onSuccess: [op] }).kind).toBe("transacted");
+    expect(b.run(attach("here/2")).kind).toBe("put");
+    expect(a.run(attach("one more")).kind).toBe("put");
   });
 });
 

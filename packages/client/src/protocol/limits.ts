@@ -55,6 +55,9 @@ export const maxSessions = 100_000;
  */
 export const maxSessionAnswerBytes = 8_388_608;
 
+/** Keys attached to one session, all of which go in the entry that ends it. */
+export const maxKeysOfSession = 10_000;
+
 /** Leases that the store knows: held, waited for, in their delay, or remembered for the count of their grants. */
 export const maxLeases = 200_000;
 /** Leases that nobody holds or waits for: above this, those are forgotten that have been so for the longest. */

@@ -6,7 +6,7 @@ import type { Command, CommandResult, Condition, LeaseAt } from "@quorate/client
 import type { Change } from "./change.ts";
 import { holdsLease, termInForce } from "./leaseReads.ts";
 import type { StoreState } from "./storeState.ts";
-import { growthOf, quotaRefusal, removePair, type Write, writePair } from "./writes.ts";
+import { attachmentRefusal, growthOf, quotaRefusal, removePair, type Write, writePair } from "./writes.ts";
 
 type Put = Extract<Command, { kind: "put" }>;
 type Delete = Extract<Command, { kind: "delete" }>;
@@ -19,7 +19,9 @@ export function putPair(change: Change, command: Put): CommandResult {
   const session = attached ? sender?.session : undefined;
   const write: Write = { key, before, put: { value, format, session } };
   const refusal =
-    refusalOf(state, condition, fence, before?.modRevision ?? 0) ?? quotaRefusal(state, growthOf(write));
+    refusalOf(state, condition, fence, before?.modRevision ?? 0) ??
+    quotaRefusal(state, growthOf(write)) ??
+    attachmentRefusal(change, [write]);
   return refusal ?? { kind: "put", revision: writePair(change, write) };
 }
 

@@ -22,7 +22,7 @@ import { holdsLease } from "./leaseReads.ts";
 import { noSession } from "./pairs.ts";
 import { listPairs, pairsIn } from "./reads.ts";
 import type { StoreState } from "./storeState.ts";
-import { bytesOfPair, growthOf, quotaRefusal, type Write, writePair } from "./writes.ts";
+import { attachmentRefusal, bytesOfPair, growthOf, quotaRefusal, type Write, writePair } from "./writes.ts";
 
 /** What the ops come to, before anything is done. */
 interface Plan {
@@ -64,10 +64,8 @@ export function runTransaction(change: Change, transaction: Transaction): Comman
   if (plan.readBytes > maxPageBytes) return readsTooLarge;
   if (plan.deletes > maxRangeDeletes || plan.deletedBytes > maxRangeDeleteBytes) return deletesTooLarge;
   const { writes, results } = plan;
-  const refusal = quotaRefusal(
-    state,
-    writes.reduce((growth, write) => growth + growthOf(write), 0),
-  );
+  const growth = writes.reduce((sum, write) => sum + growthOf(write), 0);
+  const refusal = quotaRefusal(state, growth) ?? attachmentRefusal(change, writes);
   if (refusal !== undefined) return refusal;
   for (const write of writes) writePair(change, write);
   return { kind: "transacted", revision: state.revision, succeeded, results };

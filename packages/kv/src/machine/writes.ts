@@ -4,8 +4,10 @@
  */
 import {
   type ByteString,
+  boundedEntries,
   type CommandResult,
   type Format,
+  maxKeysOfSession,
   pairOverheadBytes,
   type StoredPair,
 } from "@quorate/client/protocol";
@@ -92,6 +94,22 @@ export function bytesOfPair({ key, value }: StoredPair): number {
 export function growthOf({ key, before, put }: Write): number {
   const freed = before === undefined ? 0 : bytesOfPair(before);
   return (put === undefined ? 0 : pairOverheadBytes + key.length + put.value.length) - freed;
+}
+
+/** Why no more keys may be attached to the sender's session: all of them go in one entry. */
+export function attachmentRefusal(
+  { state, sender }: Change,
+  writes: readonly Write[],
+): CommandResult | undefined {
+  if (sender === undefined || state.version < boundedEntries) return undefined;
+  const { session } = sender;
+  const more = writes.filter(({ before, put }) => put?.session === session && before?.session !== session);
+  const attached = more.length + (state.sessions.get(session)?.keys.size ?? 0);
+  if (more.length === 0 || attached <= maxKeysOfSession) return undefined;
+  const reason =
+    `The session would have ${attached} keys attached to it, above its limit of ${maxKeysOfSession}. ` +
+    "Delete some, or attach them to more sessions.";
+  return { kind: "refused", reason };
 }
 
 /** Why the store may not grow by so much. What does not grow it is never refused, even above the quota. */

@@ -21,6 +21,7 @@ import {
   type ReadPoint,
 } from "@quorate/raft";
 import { type SessionState, type StoreState, silenceOf } from "../machine/index.ts";
+import { portionsOf, weightOf } from "./expiryPortions.ts";
 import { type Due, isAnyone, type Lateness, Office, type Verdict } from "./office.ts";
 
 export interface SessionClockPorts {
@@ -303,10 +304,11 @@ export class SessionClock {
   async #endDue(office: Office): Promise<void> {
     const { maxExpiriesAtOnce: most, maxExpiriesUnderWay: underWay } = this.#options;
     const { expired, silent } = this.#due(office);
-    const portions: Due[] = [];
-    for (let from = 0; from < Math.max(expired.length, silent.length); from += most) {
-      portions.push({ expired: expired.slice(from, from + most), silent: silent.slice(from, from + most) });
-    }
+    const ends = portionsOf(expired, most, ({ session }) => weightOf(this.#session(session)));
+    const marks = portionsOf(silent, most, () => 0);
+    const portions = Array.from({ length: Math.max(ends.length, marks.length) }, (_, at): Due => {
+      return { expired: ends[at] ?? [], silent: marks[at] ?? [] };
+    });
     portions.reverse();
     await Promise.all(Array.from({ length: underWay }, () => this.#endPortions(office, portions)));
   }
