@@ -250,6 +250,26 @@ describe("limits", () => {
     expect(two.codes()).toEqual(["OVERLOADED", "executed"]);
   });
 
+  it("that are large are given a few at a time to a client that reads, however many it asks for at once", async () => {
+    serve({ busyBytes: 1_000_000, maxBufferedBytes: 4_000_000 });
+    const wire = connected();
+    for (let n = 0; n < 10; n += 1) wire.ask(put(`k${n}`, 50_000));
+    await settle();
+    const before = wire.answers.length;
+    const range = { from: "", to: "" };
+    const span = { range, limit: 100, reverse: false, keysOnly: false } as const;
+    const list: RequestBody = { kind: "list", ...span, consistency: "linearizable" };
+    for (const consistency of ["linearizable", "local"] as const) {
+      wire.ask(...Array.from({ length: 50 }, () => ({ ...list, consistency })));
+      await settle();
+    }
+    expect(wire.closedBecause).toBeUndefined();
+    const codes = wire.codes().slice(before);
+    expect(codes).toHaveLength(100);
+    expect(codes.filter((code) => code === "listed")).toHaveLength(4);
+    expect(codes.filter((code) => code === "OVERLOADED")).toHaveLength(96);
+  });
+
   it("hold answers back while the client does not read, and send them when it does", async () => {
     serve({ busyBytes: 1_000, maxBufferedBytes: 100_000 });
     const wire = connected();

@@ -190,6 +190,7 @@ export interface LeaseStore {
   tryAcquire(names: string | readonly string[], options?: LeaseOptions): Promise<Lease | undefined>;
   /** Linearizable, as are all reads here. */
   get(name: string, options?: RequestOptions): Promise<LeaseInfo>;
+  /** By name. Where they are more than four megabytes with their data, in pages, each of which is of one moment. */
   list(options?: LeaseListOptions): Promise<readonly LeaseInfo[]>;
   /** Who holds it, then who waits for it, in the order in which they would be granted it. */
   candidates(name: string, options?: CandidateOptions): Promise<readonly LeaseCandidate[]>;

@@ -24,6 +24,7 @@ import {
   type CandidateReport,
   type Command,
   type CommandResult,
+  keyAfter,
   type LeaseReport,
   maxBreakAfterMs,
   maxListLimit,
@@ -209,10 +210,18 @@ function limitIn({ limit = 1_000 }: { readonly limit?: number }): number {
 async function list(ports: LeaseStorePorts, options: LeaseListOptions): Promise<readonly LeaseInfo[]> {
   const { prefix = "" } = options;
   const limit = limitIn(options);
-  const range = prefixRange(keyBytes(prefix, "prefix", 0));
-  const answer = await ask(ports, { kind: "listLeases", range, limit, consistency: "linearizable" }, options);
-  if (answer.kind !== "leases") throw senseless("a read", answer, "none");
-  return answer.leases.map(infoOf);
+  let range = prefixRange(keyBytes(prefix, "prefix", 0));
+  const found: LeaseReport[] = [];
+  for (;;) {
+    const page = { range, limit: limit - found.length } as const;
+    const body: RequestBody = { kind: "listLeases", ...page, consistency: "linearizable" };
+    const answer = await ask(ports, body, options);
+    if (answer.kind !== "leases") throw senseless("a read", answer, "none");
+    found.push(...answer.leases);
+    const last = answer.leases.at(-1);
+    if (!answer.more || last === undefined || found.length >= limit) return found.map(infoOf);
+    range = { from: keyAfter(last.name), to: range.to };
+  }
 }
 
 async function history(

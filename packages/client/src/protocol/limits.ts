@@ -25,6 +25,9 @@ export const defaultListLimit = 1_000;
 /** A page of a list ends before its pairs would exceed this, but has one pair at least. */
 export const maxPageBytes = 1_048_576;
 
+/** A page of leases, as of a list: their data may be much more than a frame holds. */
+export const maxLeasePageBytes = 4_194_304;
+
 /** Counted for each pair of a page besides the bytes of its key and value. */
 export const pairOverheadBytes = 64;
 

@@ -9,6 +9,7 @@ import type {
   PastGrant,
   SessionLease,
 } from "@quorate/client/protocol";
+import { pairOverheadBytes } from "@quorate/client/protocol";
 import { leaseOf } from "./leaseQueues.ts";
 import type { Acquisition, LeaseState } from "./leaseState.ts";
 import type { StoreState } from "./storeState.ts";
@@ -36,17 +37,21 @@ export function pastGrantsOf(state: StoreState, name: ByteString): readonly Past
   return state.leases.get(name)?.past ?? [];
 }
 
-/** In byte order of the names. */
+/** In byte order of the names. It ends before its leases would exceed `maxBytes`, but has one at least. */
 export function listLeases(
   state: StoreState,
   range: KeyRange,
   limit: number,
+  maxBytes: number = Number.POSITIVE_INFINITY,
 ): { readonly leases: readonly LeaseReport[]; readonly more: boolean } {
   const leases: LeaseReport[] = [];
+  let bytes = 0;
   for (const [name, lease] of state.leases.entries(range.from)) {
     if (range.to !== "" && name >= range.to) break;
-    if (leases.length >= limit) return { leases, more: true };
-    leases.push(reportOf(state, lease));
+    const report = reportOf(state, lease);
+    bytes += pairOverheadBytes + name.length + report.holder.length + report.data.length;
+    if (leases.length >= limit || (bytes > maxBytes && leases.length > 0)) return { leases, more: true };
+    leases.push(report);
   }
   return { leases, more: false };
 }

@@ -15,7 +15,8 @@ import type { WatchService } from "./watches/watchService.ts";
 export interface ConnectionPorts {
   readonly clock: Clock;
   readonly handler: RequestHandler;
-  readonly asker: Asker;
+  /** The newest version of the state machine that the client knows. */
+  readonly machine: number;
   readonly watches: WatchService;
   readonly limits: ServerLimits;
   /** Requests under way on all connections. */
@@ -41,6 +42,7 @@ export class ClientConnection {
   /** What waits for a change, by request id; each ends by itself, in its time. */
   readonly #waits: Map<number, Cancel> = new Map();
   readonly #watches: ConnectionWatches;
+  readonly #asker: Asker;
   #answers: Response[] = [];
   #answerBytes = 0;
   #isFlushDue = false;
@@ -57,6 +59,7 @@ export class ClientConnection {
       waitingBytes: () => this.#waitingBytes,
       send: (id, body) => this.#send(id, body),
     });
+    this.#asker = { machine: ports.machine, refusal: () => this.#unread };
     ports.watches.join(this.#watches);
     channel.open({
       frame: (bytes) => this.#receive(bytes),
@@ -125,14 +128,14 @@ export class ClientConnection {
   #ask({ id, timeoutMs }: Request, body: AnsweredRequest): void {
     const { clock, handler, total, expect } = this.#ports;
     const deadlineMs = clock.nowMs() + timeoutMs;
-    const refusal = this.#refusalOf(body.kind);
+    const refusal = this.#refusal;
     this.#underWay.set(id, deadlineMs);
     total.count += 1;
     if (refusal !== undefined) {
       this.#answer(id, handler.failed(new QuorateError("OVERLOADED", refusal, { retryable: true })));
       return;
     }
-    const cancel = handler.handle(body, this.#ports.asker, timeoutMs, (answer) => this.#answer(id, answer));
+    const cancel = handler.handle(body, this.#asker, timeoutMs, (answer) => this.#answer(id, answer));
     if (cancel === undefined) {
       expect();
       return;
@@ -143,7 +146,7 @@ export class ClientConnection {
     this.#waits.set(id, cancel);
   }
 
-  #refusalOf(kind: Request["body"]["kind"]): string | undefined {
+  get #refusal(): string | undefined {
     const { limits, total } = this.#ports;
     if (this.#underWay.size >= limits.maxRequestsPerConnection) {
       return `${limits.maxRequestsPerConnection} requests of this connection are under way, its limit. Send fewer.`;
@@ -154,11 +157,14 @@ export class ClientConnection {
     if (total.count >= limits.maxRequests) {
       return `${limits.maxRequests} requests are under way, this node's limit. Try again.`;
     }
-    const isRead = kind === "get" || kind === "list";
-    if (isRead && this.#waitingBytes > limits.busyBytes) {
-      return `${this.#waitingBytes} bytes of answers wait to be read by this client. Read them first.`;
-    }
     return undefined;
+  }
+
+  get #unread(): QuorateError | undefined {
+    const waitingBytes = this.#waitingBytes;
+    if (waitingBytes <= this.#ports.limits.busyBytes) return undefined;
+    const sentence = `${waitingBytes} bytes of answers wait to be read by this client. Read them first.`;
+    return new QuorateError("OVERLOADED", sentence, { retryable: true });
   }
 
   /** Does nothing for a request that was answered before, or whose client has gone. */

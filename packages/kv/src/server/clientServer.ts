@@ -209,7 +209,7 @@ class Server implements ClientServer {
           {
             clock: this.#ports.clock,
             handler: this.#handler,
-            asker: { machine: machineOf(hello) },
+            machine: machineOf(hello),
             watches: this.#watches,
             limits,
             total: this.#total,

@@ -1,5 +1,10 @@
 /** What a node answers to what is asked about leases, and about the leases of a session. */
-import { type LeaseRequest, type ResponseBody, unreachable } from "@quorate/client/protocol";
+import {
+  type LeaseRequest,
+  maxLeasePageBytes,
+  type ResponseBody,
+  unreachable,
+} from "@quorate/client/protocol";
 import { type Cancel, type Clock, QuorateError } from "@quorate/raft";
 import {
   getLease,
@@ -14,7 +19,7 @@ import type { LeaseWaits, WaitEnd } from "./leaseWaits.ts";
 import type { MachineHost } from "./machineHost.ts";
 import type { Verdict } from "./office.ts";
 import type { ReadBatch } from "./readBatch.ts";
-import type { Respond } from "./requestHandler.ts";
+import type { Asker, Respond } from "./requestHandler.ts";
 import type { SessionClock } from "./sessionClock.ts";
 
 export interface LeaseRequestPorts {
@@ -40,7 +45,7 @@ export class LeaseRequests {
   }
 
   /** What waits for a change gives back how to end that; it is answered within `timeoutMs`. */
-  handle(body: LeaseRequest, timeoutMs: number, respond: Respond): Cancel | undefined {
+  handle(body: LeaseRequest, asker: Asker, timeoutMs: number, respond: Respond): Cancel | undefined {
     switch (body.kind) {
       case "renew":
         this.renew(body, respond);
@@ -57,7 +62,7 @@ export class LeaseRequests {
       case "listLeases":
       case "listSessions":
       case "listCandidates":
-        this.#read(body, respond);
+        this.#read(body, asker, respond);
         return undefined;
       default:
         return unreachable(body);
@@ -150,16 +155,14 @@ export class LeaseRequests {
     return undefined;
   }
 
-  #read(body: Read, respond: Respond): void {
+  #read(body: Read, asker: Asker, respond: Respond): void {
     const { reads, failed } = this.#ports;
-    if (body.consistency === "local") {
-      respond(this.#readNow(body));
-      return;
-    }
-    reads.add(
-      () => respond(this.#readNow(body)),
-      (error) => respond(failed(error)),
-    );
+    const now = (): void => {
+      const refusal = asker.refusal();
+      respond(refusal === undefined ? this.#readNow(body) : failed(refusal));
+    };
+    if (body.consistency === "local") now();
+    else reads.add(now, (error) => respond(failed(error)));
   }
 
   #readNow(body: Read): ResponseBody {
@@ -181,7 +184,11 @@ export class LeaseRequests {
     if (body.kind === "listSessions") {
       return { kind: "sessions", ...listSessions(store, body.from, body.limit), revision: revision(store) };
     }
-    return { kind: "leases", ...listLeases(store, body.range, body.limit), revision: revision(store) };
+    return {
+      kind: "leases",
+      ...listLeases(store, body.range, body.limit, maxLeasePageBytes),
+      revision: revision(store),
+    };
   }
 }
 

@@ -65,10 +65,14 @@ const leadersOnly: ReadonlySet<Command["kind"]> = new Set([
   "compareStates",
 ]);
 
-/** Who asks, as its hello says. */
 export interface Asker {
-  /** The newest version of the state machine that its release knows. */
+  /** The newest version of the state machine that its release knows, as its hello says. */
   readonly machine: number;
+  /**
+   * Why it is given no large answer now: too many wait to be read by it. Asked when the answer is made, since many are
+   * made in one turn.
+   */
+  readonly refusal: () => QuorateError | undefined;
 }
 
 /** Answered once; watches are streams, and the connection's own. */
@@ -111,7 +115,9 @@ export class RequestHandler {
       case "listLeases":
       case "listSessions":
       case "listCandidates":
-        return this.#leases.handle(body, timeoutMs, (answer) => respond(readableBy(asker.machine, answer)));
+        return this.#leases.handle(body, asker, timeoutMs, (answer) =>
+          respond(readableBy(asker.machine, answer)),
+        );
       default:
         this.#answer(body, asker, respond);
         return undefined;
@@ -125,7 +131,7 @@ export class RequestHandler {
         return;
       case "get":
       case "list":
-        this.#read(body, respond);
+        this.#read(body, asker, respond);
         return;
       case "keepAlive":
         this.#leases.renew({ session: body.session, version: 0 }, (answer) => {
@@ -156,7 +162,11 @@ export class RequestHandler {
         );
         return;
       case "snapshotPart":
-        this.#respondWith(() => this.#exports.part(body.snapshot, body.part), respond);
+        this.#respondWith(() => {
+          const refusal = asker.refusal();
+          if (refusal !== undefined) throw refusal;
+          return this.#exports.part(body.snapshot, body.part);
+        }, respond);
         return;
       default:
         unreachable(body);
@@ -226,10 +236,14 @@ export class RequestHandler {
     );
   }
 
-  #read(body: StoreRead, respond: Respond): void {
+  #read(body: StoreRead, asker: Asker, respond: Respond): void {
     const { host, clock } = this.#ports;
     const failed = (error: QuorateError): ResponseBody => this.failed(error);
-    const now = (): void => readStore(host.store, body, { clock, respond, failed });
+    const now = (): void => {
+      const refusal = asker.refusal();
+      if (refusal === undefined) readStore(host.store, body, { clock, respond, failed });
+      else respond(failed(refusal));
+    };
     if (body.consistency === "local") now();
     else this.#reads.add(now, (error) => respond(this.failed(error)));
   }
