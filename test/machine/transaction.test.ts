@@ -1,8 +1,10 @@
 /** Transactions: what they refuse, what they see, and that they happen whole or not at all. */
 import {
+  answerBytes,
   type Command,
   encodeProposal,
   maxRangeDeletes,
+  maxValueBytes,
   type Transaction,
   type TransactionOp,
 } from "@quorate/client/protocol";
@@ -124,6 +126,32 @@ describe("a transaction", () => {
     expect(log.run(transaction({ onSuccess: [all] }))).toMatchObject({
       results: [{ kind: "deleted", count: maxRangeDeletes }],
     });
+  });
+});
+
+describe("many reads in one transaction", () => {
+  const range = { from: "", to: "" };
+  const page: TransactionOp = { kind: "list", range, limit: 10_000, reverse: false, keysOnly: true };
+
+  function answerOf(log: Log, reads: number): { kind: string; bytes: number } {
+    const result = log.run(transaction({ onSuccess: Array.from({ length: reads }, () => page) }));
+    return { kind: result.kind, bytes: answerBytes(result) };
+  }
+
+  it("are bounded by what they answer, keys included, from the version on that bounds what one entry does", () => {
+    const log = createLog();
+    for (let n = 0; n < 10_000; n += 1) log.run(put(`${n}`.padStart(100, "k"), "v"));
+    expect(answerOf(log, 16).bytes).toBeGreaterThan(16 * 1_000_000);
+    log.run({ kind: "raiseVersion", office: log.term, version: 3 });
+    const most = answerOf(log, 3);
+    expect(most.kind).toBe("transacted");
+    expect(most.bytes).toBeGreaterThan(3_000_000);
+    // The last page is as long as there is room, as for values.
+    expect(answerOf(log, 5).bytes).toBeLessThan(4_200_000);
+    expect(answerOf(log, 16)).toMatchObject({ kind: "tooLarge" });
+    log.run(put("large", new Uint8Array(maxValueBytes)));
+    const get: TransactionOp = { kind: "get", key: "large" };
+    expect(log.run(transaction({ onSuccess: [get] })).kind).toBe("transacted");
   });
 });
 

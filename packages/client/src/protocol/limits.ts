@@ -31,6 +31,12 @@ export const maxLeasePageBytes = 4_194_304;
 /** Counted for each pair of a page besides the bytes of its key and value. */
 export const pairOverheadBytes = 64;
 
+/**
+ * What a transaction may answer, in bytes of the keys and values that it reads and their overhead; of values alone a
+ * page at most. It is one answer, kept until its client has it.
+ */
+export const maxTransactionAnswerBytes = 4_194_304;
+
 /** Compares of a transaction, and operations of each of its branches. */
 export const maxTransactionOps = 128;
 
@@ -54,7 +60,7 @@ export const maxSessions = 100_000;
 
 /**
  * Bytes of a session's kept answers, of which none is forgotten before its client has it: from here on new commands of
- * the session are refused until it says that it has some. One answer may exceed it, by a page at most.
+ * the session are refused until it says that it has some. One answer may exceed it, by one of a transaction at most.
  */
 export const maxSessionAnswerBytes = 8_388_608;
 

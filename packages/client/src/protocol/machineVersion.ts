@@ -14,8 +14,9 @@ import type { Command } from "./commands.ts";
 export const machineVersion = 3;
 
 /**
- * From this version on the end of a grace period grants nothing by itself, but lets the leader grant in portions; and a
- * session has no more than so many keys attached, since they go in one entry.
+ * From this version on the end of a grace period grants nothing by itself, but lets the leader grant in portions; a
+ * session has no more than so many keys attached, since they go in one entry; and what a transaction reads is counted
+ * with its keys.
  */
 export const boundedEntries = 3;
 

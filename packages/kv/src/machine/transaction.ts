@@ -3,6 +3,7 @@
  * written, and whether it fits. Only then is anything changed, all in one revision; so a refusal changes nothing.
  */
 import {
+  boundedEntries,
   type CommandResult,
   type Compare,
   type CompareOperator,
@@ -10,6 +11,7 @@ import {
   maxPageBytes,
   maxRangeDeleteBytes,
   maxRangeDeletes,
+  maxTransactionAnswerBytes,
   pairOverheadBytes,
   type StoredPair,
   type Transaction,
@@ -30,8 +32,10 @@ interface Plan {
   readonly session: number | undefined;
   readonly writes: Write[];
   readonly results: TransactionOpResult[];
-  /** Of all that is read, as it goes to the client in one answer and into its session's table. */
+  /** Of all values that are read. */
   readBytes: number;
+  /** Of all that is read, as it goes to the client in one answer and into its session's table. */
+  answerBytes: number;
   /** Found by ranges that are to be deleted. */
   deletes: number;
   deletedBytes: number;
@@ -57,11 +61,12 @@ export function runTransaction(change: Change, transaction: Transaction): Comman
     writes: [],
     results: [],
     readBytes: 0,
+    answerBytes: 0,
     deletes: 0,
     deletedBytes: 0,
   };
   for (const op of succeeded ? transaction.onSuccess : transaction.onFailure) planOp(state, plan, op);
-  if (plan.readBytes > maxPageBytes) return readsTooLarge;
+  if (plan.readBytes > maxPageBytes || plan.answerBytes > answerLimit(state)) return readsTooLarge;
   if (plan.deletes > maxRangeDeletes || plan.deletedBytes > maxRangeDeleteBytes) return deletesTooLarge;
   const { writes, results } = plan;
   const growth = writes.reduce((sum, write) => sum + growthOf(write), 0);
@@ -130,20 +135,30 @@ function planOp(state: StoreState, plan: Plan, op: TransactionOp): void {
     case "get": {
       const pair = state.pairs.get(op.key);
       plan.readBytes += pair === undefined ? pairOverheadBytes : pair.value.length;
+      if (pair !== undefined) plan.answerBytes += bytesOfPair(pair);
       plan.results.push({ kind: "got", pair: pair && ownCopy(pair) });
       return;
     }
     case "list": {
       // A page has one pair at least: where even that is too much, the budget is exceeded and the whole refused.
-      const maxBytes = Math.max(1, maxPageBytes - plan.readBytes);
+      const left = Math.min(maxPageBytes - plan.readBytes, answerLimit(state) - plan.answerBytes);
+      const maxBytes = Math.max(1, left);
       const { pairs, more } = listPairs(state, op.range, { ...op, maxBytes });
-      for (const pair of pairs) plan.readBytes += pair.value.length;
+      for (const pair of pairs) {
+        plan.readBytes += pair.value.length;
+        plan.answerBytes += bytesOfPair(pair);
+      }
       plan.results.push({ kind: "listed", pairs: pairs.map(ownCopy), more });
       return;
     }
     default:
       unreachable(op);
   }
+}
+
+/** As members of releases before have it, whose answers must not differ. */
+function answerLimit({ version }: StoreState): number {
+  return version < boundedEntries ? Number.POSITIVE_INFINITY : maxTransactionAnswerBytes;
 }
 
 /** Results are kept until the client has them, and must keep no slab alive. */
