@@ -298,6 +298,16 @@ describe("limits", () => {
 });
 
 describe("close", () => {
+  it("lets go of what a backup was being taken of, and of its timers", async () => {
+    const wire = connected();
+    wire.ask({ kind: "takeSnapshot" });
+    await settle();
+    expect(wire.codes()).toEqual(["snapshotTaken"]);
+    expect(clock.timers).toBeGreaterThan(0);
+    server.close("this node is closing");
+    expect(clock.timers).toBe(0);
+  });
+
   it("ends every connection and refuses new ones, and what is decided later is told to nobody", async () => {
     const gate = new Gate();
     node.onPropose = () => gate.promise;

@@ -243,6 +243,7 @@ class Server implements ClientServer {
     for (const connection of [...this.#connections]) connection.close(reason);
     this.#waits.stop();
     this.#watches.stop();
+    this.#handler.stop();
   }
 
   #watchDeadlines(): void {

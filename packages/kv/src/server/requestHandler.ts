@@ -99,6 +99,10 @@ export class RequestHandler {
     });
   }
 
+  stop(): void {
+    this.#exports.stop();
+  }
+
   get reads(): ReadBatch {
     return this.#reads;
   }

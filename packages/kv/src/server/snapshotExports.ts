@@ -82,12 +82,18 @@ export class SnapshotExports {
     return { kind: "snapshotPart", bytes: found.part };
   }
 
+  /** Whoever asks for more is told that there is none. */
+  stop(): void {
+    for (const name of [...this.#underWay.keys()]) this.#drop(name);
+  }
+
   #dropOver(): void {
-    for (const [name, { isOver, cancelIdle }] of this.#underWay) {
-      if (!isOver) continue;
-      cancelIdle();
-      this.#underWay.delete(name);
-    }
+    for (const [name, { isOver }] of [...this.#underWay]) if (isOver) this.#drop(name);
+  }
+
+  #drop(name: string): void {
+    this.#underWay.get(name)?.cancelIdle();
+    this.#underWay.delete(name);
   }
 
   #idle(name: string): Cancel {
