@@ -8,11 +8,13 @@
  *   flags (8 bytes)          it replaced a pair; it put one
  *   pair                     as in a slab; of a key that was absent, one without a value
  */
-import { type ByteString, pairOverheadBytes, type StoredPair } from "@quorate/client/protocol";
+import { type ByteString, type KeyRange, pairOverheadBytes, type StoredPair } from "@quorate/client/protocol";
+import { compareKeyAt } from "./packedKey.ts";
 import {
   contentBytesAt,
   createSlab,
   hasKeyAt,
+  modRevisionAt,
   packedBytes,
   packedKeyAt,
   packPair,
@@ -130,10 +132,29 @@ export function isOfKey({ slab, starts }: ChangeBlock, at: number, key: ByteStri
   return hasKeyAt(slab, (starts[at] as number) + headerBytes, key);
 }
 
-/** Undefined: the key was absent. */
-export function beforeAt({ slab, starts }: ChangeBlock, at: number): StoredPair | undefined {
+/** As `isInRange`, of its key, without making a string of that. */
+export function isOfRange({ slab, starts }: ChangeBlock, at: number, { from, to }: KeyRange): boolean {
+  const start = (starts[at] as number) + headerBytes;
+  return compareKeyAt(slab, start, from) >= 0 && (to === "" || compareKeyAt(slab, start, to) < 0);
+}
+
+/** It replaced a pair: the key was there. */
+export function replacesPair({ slab, starts }: ChangeBlock, at: number): boolean {
+  return (slab.view.getUint32((starts[at] as number) + 16) & hasBefore) !== 0;
+}
+
+/** What it replaced was written after `revision`: then another change after that was the key's first. */
+export function replacesLater({ slab, starts }: ChangeBlock, at: number, revision: number): boolean {
   const start = starts[at] as number;
-  if ((slab.view.getUint32(start + 16) & hasBefore) === 0) return undefined;
+  const isReplacing = (slab.view.getUint32(start + 16) & hasBefore) !== 0;
+  return isReplacing && modRevisionAt(slab, start + headerBytes) > revision;
+}
+
+/** Undefined: the key was absent. */
+export function beforeAt(block: ChangeBlock, at: number): StoredPair | undefined {
+  if (!replacesPair(block, at)) return undefined;
+  const { slab, starts } = block;
+  const start = starts[at] as number;
   return unpackPair(slab, start + headerBytes, packedKeyAt(slab, start + headerBytes));
 }
 

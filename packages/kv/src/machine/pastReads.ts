@@ -2,11 +2,11 @@
  * Reads of the store as it was at a kept revision: the present, with what has changed since undone.
  *
  * Their cost grows with how many revisions lie between, which the limits of the history bound; the writes pay nothing
- * for them but their records.
+ * for them but their records. A page looks at what has changed since where the page is, and makes nothing of the rest.
  */
-import { type ByteString, isInRange, type KeyRange, type StoredPair } from "@quorate/client/protocol";
-import { beforeAt, isOfKey, keyAt } from "./changeBlock.ts";
-import { changesAfter } from "./history.ts";
+import type { ByteString, KeyRange, StoredPair } from "@quorate/client/protocol";
+import { beforeAt, isOfKey, isOfRange, keyAt, replacesLater, replacesPair } from "./changeBlock.ts";
+import { type ChangePlace, changesAfter, createHistory, historyView } from "./history.ts";
 import type { PairMap } from "./pairMap.ts";
 import { type ListedPairs, type ListSpan, pageOf, pairsIn } from "./reads.ts";
 import type { StoreState } from "./storeState.ts";
@@ -40,8 +40,43 @@ export function listPairsAt(
   revision: number,
   span: ListSpan,
 ): ListedPairs {
-  const undone = undoneIn(state, range, revision);
-  return pageOf(pairsAt(state, range, undone, span.reverse), span);
+  return pageOf(pairsAt(state, range, revision, span), span);
+}
+
+/**
+ * Part by part of the range, of which the first has as many present pairs as a page may. Of those that came since
+ * nothing is left: so each part is larger than the one before.
+ */
+function* pairsAt(
+  state: StoreState,
+  range: KeyRange,
+  revision: number,
+  { limit, reverse }: ListSpan,
+): Generator<StoredPair, void> {
+  let rest: KeyRange | undefined = range;
+  for (let most = limit + 1; rest !== undefined; most *= partGrowth) {
+    const end = keyBehind(state, rest, most, reverse);
+    const part: KeyRange = end === undefined ? rest : reverse ? { ...rest, from: end } : { ...rest, to: end };
+    yield* pairsOfPart(state, part, undoneIn(state, part, revision), reverse);
+    rest = end === undefined ? undefined : reverse ? { ...rest, to: end } : { ...rest, from: end };
+  }
+}
+
+const partGrowth = 4;
+
+/** Of the pair behind the first `most` of the range; undefined where it has no more. */
+function keyBehind(
+  state: StoreState,
+  range: KeyRange,
+  most: number,
+  reverse: boolean,
+): ByteString | undefined {
+  let count = 0;
+  for (const { key } of pairsIn(state, range, reverse)) {
+    count += 1;
+    if (count > most) return key;
+  }
+  return undefined;
 }
 
 /** For each key of the range that has changed since `revision`: the pair that it had then. */
@@ -51,15 +86,30 @@ function undoneIn(
   revision: number,
 ): ReadonlyMap<ByteString, StoredPair | undefined> {
   const undone = new Map<ByteString, StoredPair | undefined>();
-  for (const { block, at } of changesAfter(state.history, revision)) {
-    const key = keyAt(block, at);
-    if (isInRange(key, range) && !undone.has(key)) undone.set(key, beforeAt(block, at));
-  }
+  for (const [key, { block, at }] of firstChangesIn(state, range, revision))
+    undone.set(key, beforeAt(block, at));
   return undone;
 }
 
+/** The first change of each key of the range after `revision`. */
+function* firstChangesIn(
+  { history }: Pick<StoreState, "history">,
+  range: KeyRange,
+  revision: number,
+): Generator<readonly [key: ByteString, ChangePlace], void> {
+  const found = new Set<ByteString>();
+  for (const change of changesAfter(history, revision)) {
+    const { block, at } = change;
+    if (!isOfRange(block, at, range) || replacesLater(block, at, revision)) continue;
+    const key = keyAt(block, at);
+    if (found.has(key)) continue;
+    found.add(key);
+    yield [key, change];
+  }
+}
+
 /** What has not changed since, and what was there and has, in the asked order. */
-function* pairsAt(
+function* pairsOfPart(
   state: StoreState,
   range: KeyRange,
   undone: ReadonlyMap<ByteString, StoredPair | undefined>,
@@ -88,21 +138,31 @@ export interface Counting {
   /** Where it goes on. */
   from: ByteString;
   count: number;
+  /** What is still to be undone, before the pairs are counted. */
+  readonly undoing: Iterator<readonly [key: ByteString, ChangePlace]>;
 }
+
+/** To undo a change takes as long as to count so many pairs. */
+const pairsPerChange = 16;
 
 /** How many pairs `range` has at `revision`, which must be kept. `countOn` counts, in parts. */
 export function beginCount(state: StoreState, range: KeyRange, revision: number): Counting {
-  let count = 0;
-  for (const [key, before] of undoneIn(state, range, revision)) {
-    count += (before === undefined ? 0 : 1) - (state.pairs.has(key) ? 1 : 0);
-  }
-  return { pairs: state.pairs.clone(), range, from: range.from, count };
+  const pairs = state.pairs.clone();
+  const history = revision === state.revision ? createHistory(revision) : historyView(state.history);
+  return { pairs, range, from: range.from, count: 0, undoing: firstChangesIn({ history }, range, revision) };
 }
 
-/** Looks at so many pairs at most; true where that was all. */
+/** Looks at about so many pairs at most; true where that was all. */
 export function countOn(counting: Counting, maxPairs: number): boolean {
-  const { pairs, range, from } = counting;
-  const { count, next } = pairs.count(from, range.to === "" ? undefined : range.to, maxPairs);
+  const { pairs, range, from, undoing } = counting;
+  let left = maxPairs;
+  for (let next = undoing.next(); next.done !== true; next = undoing.next()) {
+    const [key, { block, at }] = next.value;
+    counting.count += (replacesPair(block, at) ? 1 : 0) - (pairs.has(key) ? 1 : 0);
+    left -= pairsPerChange;
+    if (left <= 0) return false;
+  }
+  const { count, next } = pairs.count(from, range.to === "" ? undefined : range.to, left);
   counting.count += count;
   if (next === undefined) return true;
   counting.from = next;
