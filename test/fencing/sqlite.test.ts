@@ -93,6 +93,42 @@ describe("the guard row on SQLite", () => {
       StaleTermError,
     );
   });
+
+  it("has one transaction at a time on a connection, and leaves the first one whole", async () => {
+    const [mine] = connections;
+    await freshTables(world, mine, fence.createTable);
+    const first = fence.transaction(mine, { resource: "busy", term: 3 }, () => writeLedger(mine, 3));
+    const second = fence.transaction(mine, { resource: "busy", term: 4 }, () => writeLedger(mine, 4));
+    await expect(second).rejects.toMatchObject({ code: "INVALID_ARGUMENT", outcome: "none" });
+    await first;
+    const within = fence.transaction(mine, { resource: "busy", term: 5 }, () =>
+      fence.transaction(mine, { resource: "other", term: 1 }),
+    );
+    await expect(within).rejects.toThrow(/has a guarded transaction under way/);
+    expect(await ledgerTerms(mine)).toEqual([3]);
+  });
+
+  it("does not roll back a transaction that was open before", async () => {
+    const [mine] = connections;
+    await freshTables(world, mine, fence.createTable);
+    await mine.query("BEGIN IMMEDIATE", []);
+    await writeLedger(mine, 1);
+    await expect(fence.transaction(mine, { resource: "open", term: 2 })).rejects.toThrow(
+      /within a transaction/,
+    );
+    await mine.query("COMMIT", []);
+    expect(await ledgerTerms(mine)).toEqual([1]);
+  });
+
+  it("guards inside a transaction alone, as the other databases do", async () => {
+    const [mine] = connections;
+    const guard = fence.guard(mine, { resource: "outside", term: 3 });
+    await expect(guard).rejects.toThrow(/outside of a transaction/);
+    await mine.query("BEGIN IMMEDIATE", []);
+    await fence.guard(mine, { resource: "outside", term: 1 });
+    await mine.query("ROLLBACK", []);
+    expect(await mine.rows("SELECT * FROM quorate_fence WHERE resource = 'outside'")).toEqual([]);
+  });
 });
 
 describe("the row fence on SQLite", () => {

@@ -91,6 +91,7 @@ export function sqlFence(dialect: SqlDialect, options: SqlFenceOptions = {}): Sq
     async guard(connection, act) {
       requireConnection(connection);
       const statements = statementsOf(act);
+      if (dialect === "sqlite") await requireTransaction(connection);
       // Outside a transaction PostgreSQL refuses the first of these and MySQL the last: the lock would be gone by then.
       await ask(connection, bare(`SAVEPOINT ${guardSavepoint}`));
       await claim(connection, act, statements);
@@ -99,11 +100,13 @@ export function sqlFence(dialect: SqlDialect, options: SqlFenceOptions = {}): Sq
     async transaction(connection, act, work) {
       requireConnection(connection);
       const statements = statementsOf(act);
-      return fenced(connection, { dialect, timeouts }, async () => {
-        await ask(connection, bare(`SAVEPOINT ${savepoint}`));
-        await claim(connection, act, statements);
-        return (await work?.()) as never;
-      });
+      return alone(connection, () =>
+        fenced(connection, { dialect, timeouts }, async () => {
+          await ask(connection, bare(`SAVEPOINT ${savepoint}`));
+          await claim(connection, act, statements);
+          return (await work?.()) as never;
+        }),
+      );
     },
     updateRow: (connection, update) => updateRow(connection, dialect, update),
   };
@@ -138,20 +141,61 @@ async function claim(
   );
 }
 
+/** Those with a guarded transaction under way. */
+const atWork = new WeakSet<SqlConnection>();
+
+/**
+ * A second transaction on a connection would join the first one, or end it, and what is left of either's work would be
+ * written without a guard. Refused and not queued: one inside the work of another would wait for its own end.
+ */
+async function alone<Result>(connection: SqlConnection, run: () => Promise<Result>): Promise<Result> {
+  if (atWork.has(connection)) {
+    throw new QuorateError(
+      "INVALID_ARGUMENT",
+      "This connection has a guarded transaction under way, and nothing was sent. Await its end first, or take another " +
+        "connection; several resources in one transaction are what guard() is for.",
+    );
+  }
+  atWork.add(connection);
+  try {
+    return await run();
+  } finally {
+    atWork.delete(connection);
+  }
+}
+
+/** SQLite alone opens a transaction of its own for a savepoint outside of one, and ends it with that. */
+async function requireTransaction(connection: SqlConnection): Promise<void> {
+  try {
+    await ask(connection, bare("BEGIN"));
+  } catch {
+    // There is one: it goes on as it was.
+    return;
+  }
+  await ask(connection, bare("ROLLBACK"));
+  throw new QuorateError(
+    "INVALID_ARGUMENT",
+    "guard() was called outside of a transaction, where it protects nothing: BEGIN IMMEDIATE comes before it. Nothing was written.",
+  );
+}
+
 async function fenced<Result>(
   connection: SqlConnection,
   { dialect, timeouts }: { dialect: SqlDialect; timeouts: Timeouts },
   work: () => Promise<Result>,
 ): Promise<Result> {
+  let isOpen = false;
   try {
     for (const statement of opening(dialect, timeouts)) await ask(connection, statement);
+    isOpen = true;
     const result = await work();
     await requireSameTransaction(connection);
     await ask(connection, bare("COMMIT"));
     return result;
   } catch (error) {
     // The first error is the one that tells. Where the connection is lost, its transaction is rolled back by its end.
-    await attempt(connection, bare("ROLLBACK"));
+    // SQLite refuses to open one within another: that other one is not ours to roll back.
+    if (isOpen || dialect !== "sqlite") await attempt(connection, bare("ROLLBACK"));
     throw error;
   } finally {
     for (const statement of closing(dialect)) await attempt(connection, statement);
