@@ -12,6 +12,7 @@ import {
   termHeaders,
   termRefusal,
 } from "@quorate/client/fencing";
+import { QuorateError } from "@quorate/raft";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
@@ -207,5 +208,7 @@ describe("a term over HTTP", () => {
       expect(termRefusal(refusal)?.status, String(wrong)).toBe(428);
     }
     expect(termRefusal(new Error("something else"))).toBeUndefined();
+    // The act's own fault: the request was as it should be.
+    expect(termRefusal(new QuorateError("INVALID_ARGUMENT", "The key is empty."))).toBeUndefined();
   });
 });

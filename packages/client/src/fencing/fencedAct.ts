@@ -21,10 +21,23 @@ export function requireResource(resource: unknown): asserts resource is string {
 
 export function requireTerm(term: unknown): asserts term is number {
   if (Number.isSafeInteger(term) && (term as number) >= 1) return;
-  throw new QuorateError(
-    "INVALID_ARGUMENT",
+  throw noTerm(
     `The term ${shown(term)} is none: a lease's term is an integer from 1 to 2^53 - 1. Pass lease.term.`,
   );
+}
+
+const withoutTerm = new WeakSet<QuorateError>();
+
+/** What is answered to those that come without a usable term. */
+export function noTerm(message: string): QuorateError {
+  const error = new QuorateError("INVALID_ARGUMENT", message);
+  withoutTerm.add(error);
+  return error;
+}
+
+/** Not so an argument of something else that is invalid, in the midst of the act. */
+export function saysNoTerm(error: unknown): error is QuorateError {
+  return error instanceof QuorateError && withoutTerm.has(error);
 }
 
 export function requireAct({ resource, term }: FencedAct): void {

@@ -2,8 +2,7 @@
  * A term over HTTP: the header that carries it, and the answers to one that is missing or too old. For any server and
  * any client, since it knows only headers, a status and a body.
  */
-import { QuorateError } from "@quorate/raft";
-import { requireTerm } from "./fencedAct.ts";
+import { noTerm, requireTerm, saysNoTerm } from "./fencedAct.ts";
 import { StaleTermError } from "./staleTermError.ts";
 
 /** In lower case, as Node.js gives the names of headers. */
@@ -20,8 +19,7 @@ export function termFrom(headers: Readonly<Record<string, string | string[] | un
   const text = headers[termHeader];
   const term = typeof text === "string" && /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isSafeInteger(term)) return term;
-  throw new QuorateError(
-    "INVALID_ARGUMENT",
+  throw noTerm(
     `The header ${termHeader} is ${text === undefined ? "missing" : JSON.stringify(text)}: send the lease's term, an integer.`,
   );
 }
@@ -39,6 +37,6 @@ export function termRefusal(error: unknown): TermRefusal | undefined {
     const { code, message, resource, term, highest } = error;
     return { status: 409, body: JSON.stringify({ error: { code, message, resource, term, highest } }) };
   }
-  if (!(error instanceof QuorateError) || error.code !== "INVALID_ARGUMENT") return undefined;
+  if (!saysNoTerm(error)) return undefined;
   return { status: 428, body: JSON.stringify({ error: { code: error.code, message: error.message } }) };
 }
