@@ -1,5 +1,5 @@
 /** The words of the command line: what they mean, and what is said of words that mean nothing. */
-import { commandTable, type Invocation, parseInvocation, UsageError } from "quorate/internal";
+import { commandTable, type Invocation, outlineOf, parseInvocation, UsageError } from "quorate/internal";
 import { describe, expect, it } from "vitest";
 
 function parse(...args: string[]): Invocation {
@@ -19,6 +19,11 @@ describe("the command line", () => {
     [["list", "jobs/", "--keys-only"], { positionals: ["jobs/"], options: { "keys-only": true } }],
     [["cluster", "--nodes", "5", "--ephemeral"], { options: { nodes: "5", ephemeral: true } }],
     [["cluster", "--no-table"], { options: { "no-table": true } }],
+    [["watch", "--prefix", ""], { options: { prefix: "" } }],
+    [
+      ["lock", "--try", "n", "--", "rm", "--json"],
+      { positionals: ["n", "rm", "--json"], options: { try: true } },
+    ],
   ])("%j is understood", (args, expected) => {
     expect(parse(...args)).toMatchObject({ kind: "command", ...expected });
   });
@@ -43,7 +48,11 @@ describe("the command line", () => {
     [["frobnicate"], 'no command "frobnicate"'],
     [["get"], "KEY is missing: quorate get KEY."],
     [["lock", "x"], "CMD… is missing: quorate lock NAME -- CMD…."],
+    [["lock", "--", "x", "y"], "Use it so: quorate lock NAME -- CMD…"],
+    [["lock", "my", "job", "--", "rm", "x"], "before it is NAME alone"],
+    [["elect", "x", "y"], "The command to run is all that stands after --"],
     [["put", "k"], "VALUE|- is missing"],
+    [["get", "k", "--endpoints", ""], "--endpoints needs a value"],
     [["get", "k", "extra"], '"extra" is one too many'],
     [["status", "extra"], "takes no arguments"],
     [["get", "k", "--frob"], "There is no option --frob"],
@@ -61,6 +70,15 @@ describe("the command line", () => {
   ])("%j is refused in words", (args, sentence) => {
     expect(() => parse(...args)).toThrow(UsageError);
     expect(() => parse(...args)).toThrow(sentence);
+  });
+
+  it("says what decides how errors are told, wherever it stands, of words that cannot be read too", () => {
+    expect(outlineOf(["--ttl", "5s", "lock", "n", "--", "cmd", "--json"])).toEqual({
+      command: "lock",
+      json: false,
+    });
+    expect(outlineOf(["get", "--json", "--frob"])).toEqual({ command: "get", json: true });
+    expect(outlineOf([])).toEqual({ command: undefined, json: false });
   });
 
   it("gives every command what it needs: no option twice, brackets only at the end", () => {

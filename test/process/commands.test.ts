@@ -1,6 +1,6 @@
 /** The one-shot commands as real processes, against one real node: what they print, and the code they end with. */
-import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { execFile, spawn } from "node:child_process";
+import { mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -123,6 +123,26 @@ describe("the plain commands", () => {
     ]);
   });
 
+  it("say in a sentence that their output cannot be written", async () => {
+    const readOnly = await open(process.execPath, "r");
+    try {
+      const child = spawn(process.execPath, [quorateCommand, "--version"], {
+        stdio: ["ignore", readOnly.fd, "pipe"],
+      });
+      let said = "";
+      child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+        said += text;
+      });
+      const code = await new Promise((resolve) => child.once("close", resolve));
+      expect(code).toBe(1);
+      expect(said).toMatch(
+        /^quorate: The output cannot be written \(.*\); what it tells of may be done\.\n$/,
+      );
+    } finally {
+      await readOnly.close();
+    }
+  });
+
   it("examine a directory that is in use, and leave it as it is", async () => {
     const before = await readFile(join(directory, "a", "identity.json"));
     const { code, stdout } = await quorate("doctor", directory);
@@ -155,6 +175,11 @@ describe("a node that does not answer", () => {
     const put = await run(["put", "k", "v", "--endpoints", nowhere, "--timeout", "300ms", "--json"]);
     expect(put.code).toBe(3);
     expect(JSON.parse(put.stderr)).toMatchObject({ error: { code: "TIMED_OUT", outcome: "none" } });
+    const status = await run(["--json", "status", "--endpoints", nowhere, "--timeout", "300ms"]);
+    expect(status.code).toBe(3);
+    expect(JSON.parse(status.stderr)).toMatchObject({
+      error: { message: expect.stringMatching(/^No node/) },
+    });
   });
 });
 

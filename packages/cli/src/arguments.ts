@@ -27,9 +27,24 @@ export type Invocation =
       readonly options: GivenOptions;
     };
 
+/** What decides how errors are told, also of words that cannot be read otherwise. */
+export interface Outline {
+  readonly command: string | undefined;
+  readonly json: boolean;
+}
+
+export function outlineOf(args: readonly string[]): Outline {
+  const tokens = tokensOf(args);
+  const command = tokens.find((token) => token.kind === "positional");
+  return {
+    command: command?.value,
+    json: tokens.some((token) => token.kind === "option" && token.name === "json"),
+  };
+}
+
 /** Options may stand before and after the command's name; `--` ends them. */
 export function parseInvocation(args: readonly string[]): Invocation {
-  const { options, positionals } = readWords(args);
+  const { options, positionals, beforeDashes } = readWords(args);
   const [name, ...rest] = positionals;
   if (options.version) return { kind: "version" };
   if (name === undefined || name === "help") {
@@ -43,6 +58,7 @@ export function parseInvocation(args: readonly string[]): Invocation {
   if (options.help) return { kind: "help", command: name };
   checkOptions(name, options);
   checkPositionals(name, rest);
+  checkDashes(name, beforeDashes - 1);
   return { kind: "command", command: name, positionals: rest, options };
 }
 
@@ -50,7 +66,16 @@ function commandNames(): string {
   return Object.keys(commandTable).join(", ");
 }
 
-function readWords(args: readonly string[]): { options: GivenOptions; positionals: readonly string[] } {
+interface Words {
+  readonly options: GivenOptions;
+  readonly positionals: readonly string[];
+  /** How many positionals stand before `--`; all of them where there is none. */
+  readonly beforeDashes: number;
+}
+
+type Token = NonNullable<ReturnType<typeof parseArgs>["tokens"]>[number];
+
+function tokensOf(args: readonly string[]): readonly Token[] {
   const config: ParseArgsConfig = {
     args: [...args],
     allowPositionals: true,
@@ -58,16 +83,22 @@ function readWords(args: readonly string[]): { options: GivenOptions; positional
     tokens: true,
     options: parserOptions(),
   };
+  return parseArgs(config).tokens ?? [];
+}
+
+function readWords(args: readonly string[]): Words {
   const options: Partial<Record<OptionName, string | true>> = {};
   const positionals: string[] = [];
-  for (const token of parseArgs(config).tokens ?? []) {
+  let beforeDashes: number | undefined;
+  for (const token of tokensOf(args)) {
     if (token.kind === "positional") positionals.push(token.value);
+    if (token.kind === "option-terminator") beforeDashes = positionals.length;
     if (token.kind !== "option") continue;
     if (!isOptionName(token.name)) throw new UsageError(`There is no option ${token.rawName}. ${dashAdvice}`);
     if (options[token.name] !== undefined) throw new UsageError(`${token.rawName} is given twice.`);
     options[token.name] = optionValue(token.name, token.value, token.inlineValue === true);
   }
-  return { options, positionals };
+  return { options, positionals, beforeDashes: beforeDashes ?? positionals.length };
 }
 
 const minimizeAdvice = "The schedule in a file is made small with --replay FILE --minimize.";
@@ -91,6 +122,7 @@ function optionValue(name: OptionName, value: string | undefined, inline: boolea
     }
     return true;
   }
+  if (value === "" && optionTable[name].mayBeEmpty) return value;
   // `--listen --peers …` is a forgotten value, not a value that begins with two dashes.
   if (value === undefined || value === "" || (!inline && value.startsWith("--"))) {
     throw new UsageError(`--${name} needs a value: --${name} ${placeholder}.`);
@@ -120,4 +152,14 @@ function checkPositionals(command: CommandName, given: readonly string[]): void 
       `quorate ${command} takes ${expected}; "${given[names.length]}" is one too many. ${advice}`,
     );
   }
+}
+
+/** The command of another program stands behind `--`, and nothing else does: `lock my job -- rm x` is no lock "my". */
+function checkDashes(command: CommandName, beforeDashes: number): void {
+  const names = commandTable[command].positionals;
+  if (names.at(-1)?.endsWith("…") !== true || beforeDashes === names.length - 1) return;
+  throw new UsageError(
+    `Use it so: quorate ${command} ${wordsOf(command).join(" ")}. The command to run is all that stands after --, and ` +
+      `before it is ${names.slice(0, -1).join(" ")} alone. (Quote words with spaces.)`,
+  );
 }

@@ -86,6 +86,8 @@ export interface OptionSpec {
   /** The placeholder of the option's value; undefined for a switch. */
   readonly value: string | undefined;
   readonly about: string;
+  /** Whether the value may be "", which is a forgotten one otherwise: an unset variable of a script. */
+  readonly mayBeEmpty?: true;
 }
 
 function taking(value: string, about: string): OptionSpec {
@@ -144,7 +146,7 @@ export const optionTable: Readonly<Record<OptionName, OptionSpec>> = {
   nodes: taking("N", "1, 3 or 5 (default: as many as the data has, else 3); sim: 3, 5 (default) or 7"),
   peers: taking("LIST", "a=ws://host:port,b=… : every node of the cluster, this one too"),
   priority: taking("N", "1 to 100, default 1: a leader hands over to a node of higher priority"),
-  prefix: taking("PREFIX", "watch all keys that begin with it"),
+  prefix: { ...taking("PREFIX", 'watch all keys that begin with it; "" is every key'), mayBeEmpty: true },
   "prev-kv": flag("with --json: also show the pair that was replaced or deleted"),
   profile: taking("NAME", "what goes wrong; --list tells the names (default swarm)"),
   "quota-bytes": taking("N", "bytes that the cluster's store may hold"),

@@ -1,5 +1,5 @@
 /** For the tests of this repository alone. */
-export { type GivenOptions, type Invocation, parseInvocation } from "./arguments.ts";
+export { type GivenOptions, type Invocation, outlineOf, parseInvocation } from "./arguments.ts";
 export { clusterOptions, nodeSpecs } from "./cluster/clusterOptions.ts";
 export { settleNodeCount } from "./cluster/clusterRecord.ts";
 export { expectFreePorts } from "./cluster/freePorts.ts";

@@ -3,8 +3,8 @@
  * be up in a fraction of a second. Must import nothing else statically. All errors end here, as a sentence on
  * standard error and an exit code.
  */
-import { readFileSync, writeFileSync } from "node:fs";
-import { type Invocation, parseInvocation } from "./arguments.ts";
+import { readFileSync, writeFileSync, writeSync } from "node:fs";
+import { type Invocation, type Outline, outlineOf, parseInvocation } from "./arguments.ts";
 import { exitCodeOf, exitCodes, quorateError, runnerExitCodeOf, sentenceOf } from "./exitCodes.ts";
 import { UsageError } from "./usageError.ts";
 
@@ -76,9 +76,9 @@ function readVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-function report(error: unknown, args: readonly string[]): void {
-  const sentence = sentenceOf(error, args[0]);
-  if (args.includes("--json")) {
+function report(error: unknown, { command, json }: Outline): void {
+  const sentence = sentenceOf(error, command);
+  if (json) {
     const fields = quorateError(error);
     const code = fields?.code ?? (error instanceof UsageError ? "INVALID_ARGUMENT" : "FAILED");
     const { retryable = false, outcome = "none" } = fields ?? {};
@@ -91,25 +91,26 @@ function report(error: unknown, args: readonly string[]): void {
 }
 
 async function main(args: readonly string[]): Promise<void> {
-  if (args[0] === "node") showAs(["quorate", ...args]);
+  const outline = outlineOf(args);
+  if (outline.command === "node") showAs(["quorate", ...args]);
   // Who reads our output may go away (`| head`): no reason to fail.
-  process.stdout.on("error", ignoreBrokenPipe);
-  process.stderr.on("error", ignoreBrokenPipe);
+  process.stdout.on("error", endUnlessReaderLeft);
+  process.stderr.on("error", endUnlessReaderLeft);
   // The library's timers keep no process alive: this one does, until the command has ended one way or the other.
   const alive = setInterval(() => {}, 60_000);
   try {
     process.exitCode = await run(parseInvocation(args));
   } catch (error) {
-    process.exitCode = runsCommand(args) ? runnerExitCodeOf(error) : exitCodeOf(error);
-    report(error, args);
+    process.exitCode = runsCommand(outline) ? runnerExitCodeOf(error) : exitCodeOf(error);
+    report(error, outline);
   } finally {
     clearInterval(alive);
   }
 }
 
 /** What runs another command keeps its own failures apart from that one's. */
-function runsCommand(args: readonly string[]): boolean {
-  return args[0] === "lock" || args[0] === "elect";
+function runsCommand({ command }: Outline): boolean {
+  return command === "lock" || command === "elect";
 }
 
 /** `ps` then shows a node as what was typed, whatever started it. */
@@ -123,8 +124,15 @@ function showAs(words: readonly string[]): void {
   }
 }
 
-function ignoreBrokenPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
+/** A full disk, say: what was to be told is lost, and what was to be done may be done. */
+function endUnlessReaderLeft(error: NodeJS.ErrnoException): void {
+  if (error.code === "EPIPE" || error.code === "EIO") return;
+  try {
+    writeSync(2, `quorate: The output cannot be written (${error.message}); what it tells of may be done.\n`);
+  } catch {
+    // It is standard error that cannot be written, and the exit code is all that is left to tell by.
+  }
+  process.exit(exitCodes.failed);
 }
 
 void main(process.argv.slice(2));

@@ -1,7 +1,7 @@
 /** `quorate status`: what each node says of itself. Ends with "unavailable" where nobody answers or nobody leads. */
 import type { ClusterStatus } from "@quorate/client";
 import type { GivenOptions } from "../arguments.ts";
-import { exitCodes } from "../exitCodes.ts";
+import { CommandFailure, exitCodes } from "../exitCodes.ts";
 import { textTable } from "../textTable.ts";
 import { connectionOptions, withCluster } from "./clusterConnection.ts";
 
@@ -11,9 +11,8 @@ export async function runStatus(options: GivenOptions): Promise<number> {
   if (options.json) process.stdout.write(`${JSON.stringify(statusAsJson(status))}\n`);
   else process.stdout.write(`${statusLines(status).join("\n")}\n`);
   const lack = whatIsLacking(status, connection.endpoints);
-  if (lack === undefined) return exitCodes.done;
-  process.stderr.write(`quorate: ${lack}\n`);
-  return exitCodes.unavailable;
+  if (lack !== undefined) throw new CommandFailure(exitCodes.unavailable, lack);
+  return exitCodes.done;
 }
 
 /** Exactly these fields: scripts and monitors read them. */
