@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Holding, runGuarded } from "quorate/internal";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { isRunning } from "../process/rig/running.ts";
 import { until, within } from "../process/rig/waiting.ts";
 
@@ -14,17 +14,20 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A lease that is held for `ms` from now on, unless it is renewed. */
-function holding(ms: number): Holding & { renew(ms: number): void; lose(): void } {
+function holding(ms: number): Holding & { renew(ms: number): void; lose(): void; askFor(): void } {
   let deadlineMs = performance.now() + ms;
   const lost = new AbortController();
+  const asked = new AbortController();
   return {
     term: 7,
     signal: lost.signal,
+    handoverSignal: asked.signal,
     remainingMs: () => Math.max(0, deadlineMs - performance.now()),
     renew(again) {
       deadlineMs = performance.now() + again;
     },
     lose: () => lost.abort(),
+    askFor: () => asked.abort(),
   };
 }
 
@@ -123,5 +126,52 @@ describe("a command under a lease", () => {
     await pidIn("child");
     lease.lose();
     expect(await within("the end of the command", running, 5_000)).toEqual({ kind: "lost" });
+  });
+
+  it("is asked to end when somebody asks for the lease, and has as long as it is held", async () => {
+    const lease = holding(3_600_000);
+    const script = `trap 'sleep 0.3; echo done > ${folder}/done; exit 0' TERM; echo $$ > ${folder}/child; while :; do sleep 0.02; done`;
+    const running = runGuarded(lease, { words: shell(script), environment, graceMs: 100 });
+    await pidIn("child");
+    lease.askFor();
+    expect(await within("the end of the command", running, 5_000)).toEqual({ kind: "lost" });
+    expect(existsSync(join(folder, "done"))).toBe(true);
+  });
+
+  it("that does not end when asked for the lease is killed at its deadline all the same", async () => {
+    const lease = holding(2_500);
+    const script = `trap '' TERM; echo $$ > ${folder}/child; while :; do sleep 0.02; done`;
+    const running = runGuarded(lease, { words: shell(script), environment, graceMs: 100 });
+    await pidIn("child");
+    lease.askFor();
+    expect(await within("the end of the command", running, 5_000)).toEqual({ kind: "lost" });
+    expect(lease.remainingMs()).toBeLessThan(100);
+  });
+
+  it("whose end is noticed after the deadline was not under the lease, whatever it says", async () => {
+    const lease = holding(3_600_000);
+    const running = runGuarded(lease, { words: shell("exit 0"), environment, graceMs: 100 });
+    // The machine slept, say: no timer noticed the deadline.
+    lease.renew(0);
+    expect(await running).toEqual({ kind: "lost" });
+  });
+
+  it("that may not be signalled is told of, and its end is waited for", async () => {
+    const lease = holding(3_600_000);
+    const words = shell(`echo $$ > ${folder}/child; sleep 0.5`);
+    const running = runGuarded(lease, { words, environment, graceMs: 100 });
+    await pidIn("child");
+    const said = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+    const kill = vi.spyOn(process, "kill").mockImplementation(() => {
+      throw Object.assign(new Error("kill EPERM"), { code: "EPERM" });
+    });
+    try {
+      lease.lose();
+      expect(await within("the end of the command", running, 5_000)).toEqual({ kind: "lost" });
+      expect(String(said.mock.calls[0]?.[0])).toMatch(/cannot be sent SIGKILL \(kill EPERM\)/);
+    } finally {
+      kill.mockRestore();
+      said.mockRestore();
+    }
   });
 });

@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Cluster, connect } from "@quorate/client";
@@ -30,7 +31,11 @@ const wrappers: ChildProcess[] = [];
 const commands: number[] = [];
 
 function quorate(...words: readonly string[]): Running {
-  const env = { ...process.env, QUORATE_ENDPOINTS: cluster.endpoints.join(",") };
+  return quorateAt(cluster.endpoints.join(","), ...words);
+}
+
+function quorateAt(endpoints: string, ...words: readonly string[]): Running {
+  const env = { ...process.env, QUORATE_ENDPOINTS: endpoints };
   const child = spawn(process.execPath, [quorateCommand, ...words], { env, stdio: ["pipe", "pipe", "pipe"] });
   wrappers.push(child);
   let out = "";
@@ -43,6 +48,29 @@ function quorate(...words: readonly string[]): Running {
     child.once("close", resolve);
   });
   return { child, ended, out: () => out };
+}
+
+/** An address at which nobody is: whoever listens there closes each connection. */
+class DeadEndpoint implements AsyncDisposable {
+  readonly #server: Server;
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  static async open(): Promise<DeadEndpoint> {
+    const server = createServer((socket) => socket.destroy());
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return new DeadEndpoint(server);
+  }
+
+  get address(): string {
+    return `ws://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
 }
 
 /** Dials a node where it listens itself, whatever address it is known by. */
@@ -106,6 +134,64 @@ describe("quorate lock", () => {
     expect((await contender.lease.get("taken")).state).toBe("free");
   });
 
+  it("ends with 125 and says so where the cluster does not answer: nobody knows who has it", async () => {
+    await using dead = await DeadEndpoint.open();
+    for (const words of [
+      ["--wait", "100ms"],
+      ["--try", "--timeout", "300ms"],
+    ]) {
+      const { ended, out } = quorateAt(dead.address, ...words, "lock", "x", "--", "true");
+      expect(await within("the end", ended), out()).toBe(125);
+      expect(out()).toMatch(/No answer within/);
+    }
+    const waiting = quorateAt(dead.address, "lock", "x", "--timeout", "100ms", "--", "true");
+    await until("it tells that it waits for nobody", () => waiting.out().includes("cluster does not answer"));
+    waiting.child.kill("SIGTERM");
+    expect(await within("the end", waiting.ended), waiting.out()).toBe(125);
+    const inJson = quorateAt(dead.address, "lock", "x", "--try", "--timeout", "100ms", "--", "cmd", "--json");
+    expect(await within("the end", inJson.ended), inJson.out()).toBe(125);
+    expect(inJson.out()).toMatch(/^quorate: No answer/);
+  });
+
+  it.each(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const)(
+    "takes its place in the queue back when %s comes, and ends with 120",
+    async (signal) => {
+      await using lease = await contender.lease.acquire("queue");
+      const { child, ended, out } = quorate("lock", "queue", "--", "true");
+      await until("it waits", async () => (await waiters(lease.name)) === 1);
+      child.kill(signal);
+      expect(await within("the end", ended), out()).toBe(120);
+      expect(await waiters(lease.name)).toBe(0);
+    },
+  );
+
+  it("gives the lease back though a signal comes after the command's end", async () => {
+    const script = `trap 'exit 9' TERM; echo $$ > ${folder}/twice; while :; do sleep 0.05; done`;
+    const { child, ended, out } = quorate("lock", "twice", "--", "sh", "-c", script);
+    const pid = await pidIn("twice");
+    // The way back to the cluster is held up, so that the second signal comes while the lease is given back.
+    for (const { id } of cluster.nodes) cluster.proxy(id).set("client", { mode: "frozen" });
+    try {
+      child.kill("SIGTERM");
+      await until("the command has ended", () => !isRunning(pid));
+      child.kill("SIGTERM");
+    } finally {
+      for (const { id } of cluster.nodes) cluster.proxy(id).set("client", { mode: "open" });
+    }
+    expect(await within("the end", ended), out()).toBe(9);
+    expect((await contender.lease.get("twice")).state).toBe("free");
+  });
+
+  it("asks the command to end when the lease is asked for, and ends with 121", async () => {
+    const script = `trap 'exit 0' TERM; echo $$ > ${folder}/asked; while :; do sleep 0.05; done`;
+    const { ended, out } = quorate("lock", "asked", "--", "sh", "-c", script);
+    await pidIn("asked");
+    const asking = quorate("lease", "release", "asked");
+    expect(await within("the end", asking.ended), asking.out()).toBe(0);
+    expect(await within("the end of the command", ended), out()).toBe(121);
+    expect((await contender.lease.get("asked")).state).toBe("free");
+  });
+
   it("passes signals on, and ends with the code of the signal that ended the command", async () => {
     const script = `trap 'exit 9' TERM; echo $$ > ${folder}/signalled; while :; do sleep 0.05; done`;
     const { child, ended, out } = quorate("lock", "signals", "--", "sh", "-c", script);
@@ -165,6 +251,16 @@ describe("quorate elect", () => {
     const [first = 0, second = 0] = terms();
     expect(second).toBeGreaterThan(first);
   });
+
+  it("does not stand again once it was asked to end, though the lease was lost at the same time", async () => {
+    const script = `trap 'echo asked >> ${folder}/ending; sleep 0.5; exit 0' TERM; echo $$ > ${folder}/stopping; while :; do sleep 0.05; done`;
+    const { child, ended, out } = quorate("elect", "stopping", "--", "sh", "-c", script);
+    await pidIn("stopping");
+    await contender.lease.requestHandover("stopping");
+    await until("the command was asked to end", () => existsSync(join(folder, "ending")));
+    child.kill("SIGTERM");
+    expect(await within("the end", ended), out()).toBe(121);
+  });
 });
 
 describe("quorate lease", () => {
@@ -202,6 +298,14 @@ describe("quorate lease", () => {
     const after = quorate("lease", "show", "shown");
     expect(await within("the end", after.ended), after.out()).toBe(0);
     expect(after.out()).toMatch(new RegExp(`^${term} +\\d+ .* (released|closed)$`, "m"));
+  });
+
+  it("gives a lease back when somebody asks for it", async () => {
+    const holding = quorate("lease", "acquire", "wanted");
+    await until("it holds", () => holding.out().includes("\n"));
+    await contender.lease.requestHandover("wanted");
+    expect(await within("the end", holding.ended), holding.out()).toBe(0);
+    expect((await contender.lease.get("wanted")).state).toBe("free");
   });
 
   it("says with code 5 that there is nobody to break or to ask", async () => {

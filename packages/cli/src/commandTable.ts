@@ -300,7 +300,7 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
     options: ["ttl", "try", "wait", ...connection],
     notes:
       "quorate lock nightly -- ./job all. The command finds QUORATE_TERM and QUORATE_DEADLINE in its environment. It\n" +
-      "is asked to end (SIGTERM) when the lease is in danger and killed at its deadline. Exit code: the command's own;\n" +
+      "is asked to end (SIGTERM) when the lease is in danger or asked for, and killed at its deadline. Exit code: the command's own;\n" +
       "120 not acquired, 121 lost, 125 quorate failed, 126 the command cannot be run, 127 there is no such command.",
   },
   elect: {
@@ -316,8 +316,8 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
     about: "acquire|release|show|list|break|grant-at-once: look at leases, hold one, end one",
     options: ["ttl", "try", "wait", "after", "force", "limit", ...connection],
     notes:
-      "acquire NAME prints the term, and holds the lease until it is interrupted or its standard input ends; release NAME\n" +
-      "asks the holder to finish; show NAME and who held it before; list [PREFIX]; break NAME takes it from the holder, after --after TIME.\n" +
+      "acquire NAME prints the term, and holds the lease until it is interrupted, asked for, or its standard input ends;\n" +
+      "release NAME asks the holder to finish; show NAME and who held it before; list [PREFIX]; break NAME takes it from the holder, after --after TIME.\n" +
       "--force grants it to the next one at once, though the holder may not know: only fencing protects then.\n" +
       "grant-at-once ends the grace period of a restored cluster: nobody believes in a lease of the old one any more.",
   },

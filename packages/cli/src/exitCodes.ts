@@ -42,7 +42,10 @@ export const exitCodeMeanings: readonly (readonly [code: number, meaning: string
   [exitCodes.removed, "node: it was removed from its cluster"],
   [exitCodes.storageFault, "stopped by a storage fault, or by data of a newer release"],
   [exitCodes.notAcquired, "lock, lease acquire: not acquired, somebody else has it"],
-  [exitCodes.leaseLost, "lock, elect --once, lease acquire: the lease was lost"],
+  [
+    exitCodes.leaseLost,
+    "lock, elect --once, lease acquire: the lease was lost, or was asked for and the command ended for it",
+  ],
   [exitCodes.runnerFailed, "lock, elect: quorate itself failed; 126 and 127 as of env"],
 ];
 

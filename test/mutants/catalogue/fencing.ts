@@ -71,7 +71,7 @@ export const fences: readonly Mutant[] = [
     name: "a command that was asked to end lives on with the next renewal",
     source: "etcdctl lock, consul#9788",
     file: "packages/cli/src/lease/guardedChild.ts",
-    find: "      this.#killAtMs = nowMs + remainingMs;\n",
+    find: "    if (isInDanger) this.#killAtMs = Math.min(this.#killAtMs, nowMs + remainingMs);\n",
     replace: "",
     killedBy: guardedChild(
       "has until the deadline as it was when it was asked, whatever is renewed afterwards",

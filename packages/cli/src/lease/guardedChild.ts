@@ -7,6 +7,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
+import { passedOn } from "./interruption.ts";
 
 /** What the command needs of the lease. */
 export interface Holding {
@@ -15,6 +16,8 @@ export interface Holding {
   remainingMs(): number;
   /** Aborts when it is lost. */
   readonly signal: AbortSignal;
+  /** Aborts when somebody asks for it, or it was broken: it is to be given back, and no time is set. */
+  readonly handoverSignal: AbortSignal;
 }
 
 export interface GuardedCommand {
@@ -33,8 +36,6 @@ export type Ending =
 /** The kill is sent so long before the deadline: a timer may be late, and a process takes a moment to go. */
 const killMs = 25;
 
-const forwarded = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2", "SIGWINCH"] as const;
-
 /** Resolves when no process of the command's is left that could be killed. */
 export async function runGuarded(holding: Holding, command: GuardedCommand): Promise<Ending> {
   const [program, ...args] = command.words;
@@ -45,7 +46,7 @@ export async function runGuarded(holding: Holding, command: GuardedCommand): Pro
   const watch = new DeadlineWatch(holding, command.graceMs, (signal) => signalGroup(child, signal));
   try {
     const ending = await ended;
-    if (watch.hasActed && ending.kind === "exited") {
+    if (ending.kind === "exited" && (watch.hasActed || holding.remainingMs() <= 0)) {
       // What it started is in its group, and the lease is not ours for long any more.
       signalGroup(child, "SIGKILL");
       return { kind: "lost" };
@@ -73,12 +74,14 @@ class DeadlineWatch {
     this.#graceMs = Math.max(graceMs, killMs);
     this.#act = act;
     holding.signal.addEventListener("abort", this.#look);
+    holding.handoverSignal.addEventListener("abort", this.#look);
     this.#look();
   }
 
   stop(): void {
     clearTimeout(this.#timer);
     this.#holding.signal.removeEventListener("abort", this.#look);
+    this.#holding.handoverSignal.removeEventListener("abort", this.#look);
   }
 
   readonly #look = (): void => {
@@ -91,12 +94,14 @@ class DeadlineWatch {
       this.#act("SIGKILL");
       return;
     }
-    if (remainingMs <= this.#graceMs && !this.hasActed) {
+    const isInDanger = remainingMs <= this.#graceMs;
+    if (isInDanger) this.#killAtMs = Math.min(this.#killAtMs, nowMs + remainingMs);
+    if ((isInDanger || this.#holding.handoverSignal.aborted) && !this.hasActed) {
       this.hasActed = true;
-      this.#killAtMs = nowMs + remainingMs;
       this.#act("SIGTERM");
     }
-    this.#timer = setTimeout(this.#look, Math.max(1, remainingMs - (this.hasActed ? killMs : this.#graceMs)));
+    const waitMs = Math.max(1, remainingMs - (isInDanger ? killMs : this.#graceMs));
+    this.#timer = setTimeout(this.#look, waitMs);
   };
 }
 
@@ -118,15 +123,18 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-child.pid, signal);
   } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
     // Nobody is left.
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    if (code === "ESRCH") return;
+    // Another user's, by sudo say. Its end is waited for all the same, and only fencing protects what it does.
+    process.stderr.write(`quorate: The command cannot be sent ${signal} (${message}) and goes on.\n`);
   }
 }
 
 function forwardSignals(child: ChildProcess): () => void {
   const forward = (signal: NodeJS.Signals): void => signalGroup(child, signal);
-  for (const signal of forwarded) process.on(signal, forward);
+  for (const signal of passedOn) process.on(signal, forward);
   return () => {
-    for (const signal of forwarded) process.off(signal, forward);
+    for (const signal of passedOn) process.off(signal, forward);
   };
 }

@@ -41,16 +41,17 @@ function named(name: string | undefined, action: string): string {
   throw new UsageError(`NAME is missing: quorate lease ${action} NAME.`);
 }
 
-/** Until a signal, the end of the standard input, or the loss. */
+/** Until a signal, the end of the standard input, somebody's asking for it, or the loss. */
 function hold(name: string, options: GivenOptions): Promise<number> {
   const waiting = waitingOptions(options);
-  return withLeases(waiting.ttlMs, options, async (cluster) => {
-    const lease = await acquired(cluster, name, waiting);
+  return withLeases(waiting.ttlMs, options, async (cluster, interruption) => {
+    const lease = await acquired(cluster, name, waiting, interruption);
     const { term } = lease;
     process.stdout.write(options.json ? `${JSON.stringify({ name, term })}\n` : `${term}\n`);
+    const over = AbortSignal.any([interruption.signal, lease.signal, lease.handoverSignal]);
     await new Promise<void>((resolve) => {
-      for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
-      lease.signal.addEventListener("abort", () => resolve());
+      if (over.aborted) resolve();
+      over.addEventListener("abort", () => resolve());
       process.stdin.once("end", resolve).once("error", () => resolve());
       process.stdin.resume();
     });

@@ -10,12 +10,17 @@ import { CommandFailure, exitCodes, quorateError } from "../exitCodes.ts";
 import { durationOption } from "../optionValues.ts";
 import { UsageError } from "../usageError.ts";
 import { type Ending, runGuarded } from "./guardedChild.ts";
+import { Interruption } from "./interruption.ts";
+import { SilenceNotice } from "./silenceNotice.ts";
 
 export const defaultTtlMs = 15_000;
 
 /** The command is asked to end when two renewals have failed: a quarter of the time is left then. */
 const graceOfTtl = 0.25;
 const mostGraceMs = 5_000;
+
+/** How long the cluster may take to say whether it is there, when a wait is over. */
+const answerMs = 1_000;
 
 export interface Waiting {
   readonly ttlMs: number;
@@ -25,22 +30,26 @@ export interface Waiting {
 
 export async function runLock(positionals: readonly string[], options: GivenOptions): Promise<number> {
   const waiting = waitingOptions(options);
-  return withLeases(waiting.ttlMs, options, async (cluster) => {
+  return withLeases(waiting.ttlMs, options, async (cluster, interruption) => {
     const [name = "", ...words] = positionals;
-    const lease = await acquired(cluster, name, waiting);
-    return exitCodeOfEnding(await runUnder(lease, words, waiting.ttlMs));
+    const lease = await acquired(cluster, name, waiting, interruption);
+    return exitCodeOfEnding(await runUnder(lease, words, waiting.ttlMs, interruption));
   });
 }
 
 export async function runElect(positionals: readonly string[], options: GivenOptions): Promise<number> {
   const ttlMs = durationOption(options, "ttl") ?? defaultTtlMs;
-  return withLeases(ttlMs, options, async (cluster) => {
+  return withLeases(ttlMs, options, async (cluster, interruption) => {
     const [name = "", ...words] = positionals;
     for (;;) {
-      const lease = await acquired(cluster, name, { ttlMs, waitMs: undefined });
-      const ending = await runUnder(lease, words, ttlMs);
-      if (ending.kind !== "lost" || options.once) return exitCodeOfEnding(ending);
-      process.stderr.write(`quorate: lost ${JSON.stringify(name)} of term ${lease.term}; standing again.\n`);
+      const lease = await acquired(cluster, name, { ttlMs, waitMs: undefined }, interruption);
+      const ending = await runUnder(lease, words, ttlMs, interruption);
+      // Who was asked to end, and lost the lease as well, does not begin anew.
+      const isOver = ending.kind !== "lost" || options.once === true || interruption.signal.aborted;
+      if (isOver) return exitCodeOfEnding(ending);
+      process.stderr.write(
+        `quorate: gave up or lost ${JSON.stringify(name)} of term ${lease.term}; standing again.\n`,
+      );
     }
   });
 }
@@ -53,49 +62,72 @@ export function waitingOptions(options: GivenOptions): Waiting {
   return { ttlMs: durationOption(options, "ttl") ?? defaultTtlMs, waitMs: options.try ? 0 : waitMs };
 }
 
-export function withLeases(
+export async function withLeases(
   ttlMs: number,
   options: GivenOptions,
-  use: (cluster: Cluster) => Promise<number>,
+  use: (cluster: Cluster, interruption: Interruption) => Promise<number>,
 ): Promise<number> {
-  return withCluster(connectionOptions(options), use, { session: true, sessionTtlMs: ttlMs });
+  // To the end of the session: what is not given back stays taken for its time.
+  using interruption = new Interruption();
+  return await withCluster(connectionOptions(options), (cluster) => use(cluster, interruption), {
+    session: true,
+    sessionTtlMs: ttlMs,
+  });
 }
 
 /** Rejects with exit code 120 where somebody else has it for as long as we may wait. */
-export async function acquired(cluster: Cluster, name: string, { waitMs }: Waiting): Promise<Lease> {
+export async function acquired(
+  cluster: Cluster,
+  name: string,
+  { waitMs }: Waiting,
+  { signal: interrupted }: Interruption,
+): Promise<Lease> {
   const holder = `${hostname()}/${process.pid}`;
-  if (waitMs === 0) {
-    const lease = await tried(cluster, name, holder);
-    if (lease !== undefined) return lease;
-    throw notAcquired(`Somebody else has ${JSON.stringify(name)}.`);
-  }
-  const stop = new AbortController();
-  const interrupt = (): void => stop.abort("interrupted");
-  const timer = waitMs === undefined ? undefined : setTimeout(() => stop.abort("late"), waitMs);
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt);
+  const late = new AbortController();
+  const timer = waitMs ? setTimeout(() => late.abort(), waitMs) : undefined;
+  const signal = AbortSignal.any([interrupted, late.signal]);
   try {
-    return await cluster.lease.acquire(name, { holder, signal: stop.signal });
+    if (waitMs === 0) {
+      const lease = await tried(cluster, name, { holder, signal });
+      if (lease !== undefined) return lease;
+      throw notAcquired(`Somebody else has ${JSON.stringify(name)}.`);
+    }
+    using _notice = new SilenceNotice(cluster, name);
+    return await cluster.lease.acquire(name, { holder, signal });
   } catch (error) {
     if (quorateError(error)?.code !== "ABORTED") throw error;
-    const why = stop.signal.reason === "late" ? `not free within ${waitMs} ms` : "still somebody else's";
+    // Of a cluster that does not answer nobody knows who has what: that is a failure, and no lock of somebody else's.
+    await cluster.lease.get(name, { timeoutMs: answerMs });
+    const why = interrupted.aborted
+      ? `still waited for when ${interrupted.reason} came`
+      : `not free within ${waitMs} ms`;
     throw notAcquired(`${JSON.stringify(name)} was ${why}.`);
   } finally {
     clearTimeout(timer);
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, interrupt);
   }
 }
 
 /** A cluster that grants nothing yet is no failure of ours. */
-async function tried(cluster: Cluster, name: string, holder: string): Promise<Lease | undefined> {
+async function tried(
+  cluster: Cluster,
+  name: string,
+  options: { readonly holder: string; readonly signal: AbortSignal },
+): Promise<Lease | undefined> {
   try {
-    return await cluster.lease.tryAcquire(name, { holder });
+    return await cluster.lease.tryAcquire(name, options);
   } catch (error) {
     const fields = quorateError(error);
     throw fields?.code === "GRACE_PERIOD" ? notAcquired(fields.message) : error;
   }
 }
 
-async function runUnder(lease: Lease, words: readonly string[], ttlMs: number): Promise<Ending> {
+async function runUnder(
+  lease: Lease,
+  words: readonly string[],
+  ttlMs: number,
+  interruption: Interruption,
+): Promise<Ending> {
+  interruption.isCommandRunning = true;
   try {
     return await runGuarded(lease, {
       words: words as [string, ...string[]],
@@ -108,6 +140,7 @@ async function runUnder(lease: Lease, words: readonly string[], ttlMs: number): 
       graceMs: Math.min(mostGraceMs, ttlMs * graceOfTtl),
     });
   } finally {
+    interruption.isCommandRunning = false;
     await released(lease);
   }
 }
@@ -126,7 +159,9 @@ function exitCodeOfEnding(ending: Ending): number {
     case "exited":
       return ending.code;
     case "lost":
-      process.stderr.write("quorate: the lease was in danger or lost, and the command was ended.\n");
+      process.stderr.write(
+        "quorate: the lease was asked for, in danger or lost, and the command was ended.\n",
+      );
       return exitCodes.leaseLost;
     case "notStarted":
       throw new CommandFailure(ending.code, `The command cannot be run: ${ending.message}.`);
