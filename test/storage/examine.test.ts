@@ -32,7 +32,7 @@ describe("An examination", () => {
       term: 4,
       vote: member("b"),
       floor: undefined,
-      log: { firstIndex: 1, lastIndex: 2, verifiedTo: 2, fault: undefined },
+      log: { firstIndex: 1, lastIndex: 2, verifiedTo: 2, verifiedTerm: 4, fault: undefined },
       snapshots: [],
       prognosis: "voter",
       verdict: "It starts as a voter with everything that it acknowledged.",
@@ -62,7 +62,7 @@ describe("An examination", () => {
     ];
     const report = await examine(directory);
     expect(report).toMatchObject({ snapshots: whole, prognosis: "voter", findings: [] });
-    expect(report.log).toMatchObject({ firstIndex: 2, lastIndex: 3, verifiedTo: 3 });
+    expect(report.log).toMatchObject({ firstIndex: 2, lastIndex: 3, verifiedTo: 3, verifiedTerm: 1 });
 
     const [older = "", newer = ""] = readdirSync(join(directory, "snapshots")).sort();
     damage(join(directory, "snapshots", older));

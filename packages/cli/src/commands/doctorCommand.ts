@@ -53,7 +53,12 @@ export function reportLines(report: Report): readonly string[] {
     `last write: ${sequence.database ?? "damaged"} in the database, ${slots.join(" and ")} in the witness`,
   ];
   if (pid !== undefined) lines.push(`open in process ${pid}`);
-  if (log) lines.push(`log: entries ${log.firstIndex} to ${log.lastIndex}, verified to ${log.verifiedTo}`);
+  if (log) {
+    const { firstIndex, lastIndex, verifiedTo, verifiedTerm } = log;
+    lines.push(
+      `log: entries ${firstIndex} to ${lastIndex}, verified to ${verifiedTo}, which is of term ${verifiedTerm}`,
+    );
+  }
   for (const { index, bytes, intact } of report.snapshots) {
     lines.push(`snapshot: entry ${index}, ${bytes} bytes, ${intact ? "intact" : "DAMAGED"}`);
   }

@@ -131,7 +131,7 @@ export function lossSentences({
   const { floor } = report;
   return [
     `It was one of ${members.length} members (${members.join(", ")}) of cluster ${clusterId}.`,
-    `It has entries up to ${boundary.index}. What the others acknowledged after that is gone for good.`,
+    `It has entries up to ${boundary.index}, the last one of term ${boundary.term}. What the others acknowledged after that is gone for good.`,
     ...(floor === undefined || floor.lastIndex <= boundary.index
       ? []
       : [`It once had entries up to ${floor.lastIndex} itself, and lost those after ${boundary.index}.`]),

@@ -54,6 +54,8 @@ export interface LogReport {
   readonly lastIndex: number;
   /** Every entry up to here has the right checksum and continues the one before. */
   readonly verifiedTo: number;
+  /** The term of the entry there: of several nodes' logs the one that ends in the highest term is the newest. */
+  readonly verifiedTerm: number;
   /** The first thing that is wrong with it, as a clause. */
   readonly fault: string | undefined;
 }
@@ -119,6 +121,7 @@ function logReport({ boundary, scan, record }: Recovery): LogReport {
     firstIndex: boundary.index + 1,
     lastIndex: record.last.index,
     verifiedTo: scan.tail.last.index,
+    verifiedTerm: scan.tail.last.term,
     fault: scan.fault,
   };
 }
