@@ -58,6 +58,7 @@ describe("the command line", () => {
     [["get", "k", "--frob"], "There is no option --frob"],
     [["get", "-5"], "goes after --"],
     [["get", "k", "--ephemeral"], "quorate get does not take --ephemeral. It takes --revision, --endpoints"],
+    [["demo", "billing", "--json"], "quorate demo does not take --json. It takes none."],
     [["get", "k", "--timeout"], "--timeout needs a value: --timeout TIME."],
     [["node", "--listen", "--peers", "a=ws://h:1"], "--listen needs a value"],
     [

@@ -18,6 +18,7 @@ import {
   expectFreePorts,
   lockDataDir,
   nodeDirectories,
+  requireOneNode,
   settleNodeCount,
   UsageError,
 } from "quorate/internal";
@@ -145,5 +146,10 @@ describe("the directories that doctor examines", () => {
     expect(nodeDirectories(join(dir, "a"))).toEqual([join(dir, "a")]);
     expect(() => nodeDirectories(join(dir, "other"))).toThrow("holds the data of a node");
     expect(() => nodeDirectories(join(dir, "none"))).toThrow("is no directory");
+    expect(() => requireOneNode(dir)).toThrow(
+      `those in it are ${join(dir, "a")}, ${join(dir, "b")}: name one`,
+    );
+    requireOneNode(join(dir, "a"));
+    requireOneNode(join(dir, "other"));
   });
 });

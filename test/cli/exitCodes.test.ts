@@ -54,6 +54,9 @@ describe("exit codes", () => {
 
 describe("--help", () => {
   it("keeps what a command does apart from its words, however many they are", () => {
+    expect(helpText("session")).toMatch(/--limit N +list: .*default: all/);
+    expect(helpText("lease")).toMatch(/--limit N +list: .*default 1000/);
+    expect(helpText("demo")).toMatch(/^Usage: quorate demo STORY\n/);
     const lines = helpText(undefined).split("\n");
     for (const [name, { about }] of Object.entries(commandTable)) {
       expect(lines.find((line) => line.startsWith(`  ${name} `))?.endsWith(`  ${about}`)).toBe(true);

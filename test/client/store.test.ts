@@ -137,6 +137,11 @@ describe("lists", () => {
 describe("what makes no sense", () => {
   it("is refused with a sentence before anything is sent", async () => {
     const { kv } = cluster;
+    const listed = async (options: object): Promise<unknown> =>
+      kv
+        .txn()
+        .then({ list: { prefix: "" }, ...options })
+        .commit();
     const calls: [Promise<unknown>, string, RegExp][] = [
       [kv.put("", 1), "INVALID_ARGUMENT", /key is empty/],
       [kv.put("k\ud800", 1), "INVALID_ARGUMENT", /lone surrogate/],
@@ -146,6 +151,10 @@ describe("what makes no sense", () => {
       [kv.put("k", undefined as never), "INVALID_ARGUMENT", /undefined/],
       [kv.put("k", 1n as never), "INVALID_ARGUMENT", /BigInt/],
       [kv.get(5 as never), "INVALID_ARGUMENT", /number/],
+      [kv.list({ prefix: "" }, { order: "desc" as never }), "INVALID_ARGUMENT", /not "desc"/],
+      [kv.list({ prefix: "" }, { keysOnly: "no" as never }), "INVALID_ARGUMENT", /keysOnly is true or false/],
+      [listed({ order: "desc" as never }), "INVALID_ARGUMENT", /not "desc"/],
+      [listed({ keysOnly: 1 as never }), "INVALID_ARGUMENT", /keysOnly is true or false/],
       [kv.get("k", { consistency: "eventual" as never }), "INVALID_ARGUMENT", /eventual/],
       [kv.get("k", { timeoutMs: 0 }), "INVALID_ARGUMENT", /timeoutMs is 0/],
       [kv.list({ prefix: "a" }, { limit: 10_001 }), "INVALID_ARGUMENT", /limit is 10001/],

@@ -134,7 +134,7 @@ function checkOptions(command: CommandName, options: GivenOptions): void {
   const known = commandTable[command].options;
   for (const name of Object.keys(options) as OptionName[]) {
     if (known.includes(name)) continue;
-    const list = known.map((option) => `--${option}`).join(", ");
+    const list = known.map((option) => `--${option}`).join(", ") || "none";
     throw new UsageError(`quorate ${command} does not take --${name}. It takes ${list}.`);
   }
 }

@@ -109,7 +109,7 @@ export const optionTable: Readonly<Record<OptionName, OptionSpec>> = {
   config: taking("FILE", "JSON file with these options; what is given here wins"),
   confirm: taking("ID", "the node whose data it is: yes, make a new cluster of what it has"),
   cursor: taking("CURSOR", "go on after an earlier page, whose cursor this is"),
-  "data-dir": taking("DIR", "where data is kept (cluster: default quorate-data)"),
+  "data-dir": taking("DIR", "where its data is kept"),
   endpoints: taking(
     "ADDRESSES",
     "ws://host:port,… (default: QUORATE_ENDPOINTS, else ws://127.0.0.1:7101 to 7103)",
@@ -143,7 +143,7 @@ export const optionTable: Readonly<Record<OptionName, OptionSpec>> = {
   "log-level": taking("LEVEL", "debug, info, warn, error or silent (node: info, cluster: warn)"),
   minimize: flag("make the schedule of a violation as small as it goes"),
   "no-table": flag("print plain lines on a terminal too"),
-  nodes: taking("N", "1, 3 or 5 (default: as many as the data has, else 3); sim: 3, 5 (default) or 7"),
+  nodes: taking("N", "1, 3 or 5 (default: as many as the data has, else 3)"),
   peers: taking("LIST", "a=ws://host:port,b=… : every node of the cluster, this one too"),
   priority: taking("N", "1 to 100, default 1: a leader hands over to a node of higher priority"),
   prefix: { ...taking("PREFIX", 'watch all keys that begin with it; "" is every key'), mayBeEmpty: true },
@@ -168,6 +168,8 @@ export interface CommandSpec {
   readonly positionals: readonly string[];
   readonly about: string;
   readonly options: readonly OptionName[];
+  /** Where an option means something else than to other commands. */
+  readonly abouts?: Readonly<Partial<Record<OptionName, string>>>;
   readonly notes: string;
 }
 
@@ -178,6 +180,7 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
     positionals: [],
     about: "run a cluster of real node processes on this machine",
     options: ["nodes", "base-port", "data-dir", "ephemeral", "json", "no-table", "log-level"],
+    abouts: { "data-dir": "where data is kept (default quorate-data)" },
     notes:
       "A node that crashes is started again; one that a storage fault stopped is not. Ctrl-C stops the nodes in\n" +
       "turn, a second Ctrl-C at once. A later run finds its data, with other ports too.",
@@ -274,6 +277,11 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
     positionals: ["ACTION", "FILE"],
     about: "save|inspect|restore: back the store up, look at a backup, make a new cluster of it",
     options: ["data-dir", "id", "listen", "grant-at-once", ...connection],
+    abouts: {
+      "data-dir": "save: the directory of a stopped node; restore: one to be made",
+      id: "restore: the first member's name",
+      listen: "restore: ws://host:port at which the first member will listen",
+    },
     notes:
       "save FILE, of a cluster that runs, or with --data-dir DIR of a stopped node; inspect FILE;\n" +
       "restore FILE --data-dir DIR --id ID --listen ADDRESS makes a new cluster of one node, which others join:\n" +
@@ -284,6 +292,7 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
     positionals: ["DIR"],
     about: "a majority is lost for good: make one node the only member of a new cluster",
     options: ["confirm", "listen", "grant-at-once", "json"],
+    abouts: { listen: "ws://host:port at which it will listen (default: as before)" },
     notes:
       "Says what may be lost, and does nothing without --confirm ID. The old directory is kept. Leases: as in\n" +
       "snapshot restore.",
@@ -315,6 +324,7 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
     positionals: ["ACTION", "[NAME]"],
     about: "acquire|release|show|list|break|grant-at-once: look at leases, hold one, end one",
     options: ["ttl", "try", "wait", "after", "force", "limit", ...connection],
+    abouts: { limit: "list: at most so many, 1 to 10000 (default 1000)" },
     notes:
       "acquire NAME prints the term, and holds the lease until it is interrupted, asked for, or its standard input ends;\n" +
       "release NAME asks the holder to finish; show NAME and who held it before; list [PREFIX]; break NAME takes it from the holder, after --after TIME.\n" +
@@ -325,6 +335,7 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
     positionals: ["ACTION", "[ID]"],
     about: "list|close: the sessions of all clients, and the end of one",
     options: ["limit", ...connection],
+    abouts: { limit: "list: at most so many, 1 to 10000, those that were opened first (default: all)" },
     notes:
       "list shows each session's time to live, the silence that was logged of it, the leases that it holds and waits\n" +
       "for, and its attached keys; close ID ends one that holds no lease and waits for none, with exit code 5 where\n" +
@@ -347,6 +358,7 @@ export const commandTable: Readonly<Record<CommandName, CommandSpec>> = {
       "json",
       "list",
     ],
+    abouts: { nodes: "3, 5 (default) or 7", json: "print JSON, one object a seed, and the sums at the end" },
     notes:
       "Exit code 1 where an invariant is violated, or a required mark was not reached by 300 seeds or more. The\n" +
       "schedule of a violation is written to quorate-sim-SEED.json.",

@@ -41,8 +41,7 @@ function commandHelp(name: CommandName, spec: CommandSpec): string {
     "",
     `${spec.about[0]?.toUpperCase()}${spec.about.slice(1)}.`,
     "",
-    ...spec.options.map(optionLine),
-    "",
+    ...(spec.options.length === 0 ? [] : [...spec.options.map((option) => optionLine(option, spec)), ""]),
     spec.notes,
     "",
     ...exitCodeLines(),
@@ -52,15 +51,15 @@ function commandHelp(name: CommandName, spec: CommandSpec): string {
 
 function usageOf(name: CommandName): string {
   const words = wordsOf(name);
-  const options = "[OPTIONS]";
+  const options = commandTable[name].options.length === 0 ? [] : ["[OPTIONS]"];
   const isLast = !words.some((word) => word.startsWith("-- "));
-  return (isLast ? [...words, options] : [options, ...words]).join(" ");
+  return (isLast ? [...words, ...options] : [...options, ...words]).join(" ");
 }
 
-function optionLine(name: OptionName): string {
+function optionLine(name: OptionName, { abouts }: CommandSpec): string {
   const { value, about } = optionTable[name];
   const words = value === undefined ? `--${name}` : `--${name} ${value}`;
-  return `  ${words.padEnd(optionWidth)}${about}`;
+  return `  ${words.padEnd(optionWidth)}${abouts?.[name] ?? about}`;
 }
 
 function exitCodeLines(): readonly string[] {

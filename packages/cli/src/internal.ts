@@ -18,7 +18,7 @@ export { Supervisor } from "./cluster/supervisor.ts";
 export type { NodeView, SupervisorEvent } from "./cluster/supervisorEvents.ts";
 export { lockDataDir } from "./cluster/supervisorLock.ts";
 export { connectionOptions, localEndpoints } from "./commands/clusterConnection.ts";
-export { isHealthy, nodeDirectories, reportLines } from "./commands/doctorCommand.ts";
+export { isHealthy, nodeDirectories, reportLines, requireOneNode } from "./commands/doctorCommand.ts";
 export { pairAsJson } from "./commands/getCommand.ts";
 export { pageAsJson, pairAsLine } from "./commands/listCommand.ts";
 export { valueFrom, writeCondition } from "./commands/putCommand.ts";

@@ -34,6 +34,18 @@ export function rangeOf(keys: KeySet): KeyRange {
   return "prefix" in keys ? prefixRange(keyBytes(keys.prefix, "prefix", 0)) : between(keys.from, keys.to);
 }
 
+/** Of lists, alone or in a transaction: a word that is none would be taken for the other one. */
+export function requireListOptions(order: unknown, keysOnly: unknown): void {
+  if (order !== "ascending" && order !== "descending") {
+    throw new QuorateError(
+      "INVALID_ARGUMENT",
+      `The order is "ascending" or "descending", not ${JSON.stringify(order)}.`,
+    );
+  }
+  if (typeof keysOnly === "boolean") return;
+  throw new QuorateError("INVALID_ARGUMENT", `keysOnly is true or false, not ${JSON.stringify(keysOnly)}.`);
+}
+
 export function cursorAfter(lastKey: ByteString, order: Order): string {
   const mark = order === "ascending" ? ascendingMark : descendingMark;
   return Buffer.from(bytesOf(mark + lastKey)).toString("base64url");

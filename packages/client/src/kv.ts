@@ -20,7 +20,7 @@ import type {
 import { ConflictError } from "./conflictError.ts";
 import { StaleTermError } from "./fencing/staleTermError.ts";
 import { CompactedError } from "./historyErrors.ts";
-import { cursorAfter, rangeFrom, rangeOf } from "./keySets.ts";
+import { cursorAfter, rangeFrom, rangeOf, requireListOptions } from "./keySets.ts";
 import { leaseName } from "./leasePlan.ts";
 import { taken } from "./optionNames.ts";
 import type { Calls, Patience, PatienceOptions } from "./patience.ts";
@@ -180,12 +180,7 @@ async function remove(
 
 async function list(ports: StorePorts, keys: KeySet, options: ListOptions): Promise<Page> {
   const { cursor, order = "ascending", keysOnly = false, limit = defaultListLimit, count } = options;
-  if (order !== "ascending" && order !== "descending") {
-    throw new QuorateError(
-      "INVALID_ARGUMENT",
-      `The order is "ascending" or "descending", not ${String(order)}.`,
-    );
-  }
+  requireListOptions(order, keysOnly);
   if (!Number.isInteger(limit) || limit < 1 || limit > maxListLimit) {
     throw new QuorateError(
       "INVALID_ARGUMENT",

@@ -6,7 +6,7 @@
  */
 import { type OptionNames, QuorateError, refuseUnknownOptions } from "@quorate/raft";
 import type { Key, KeySet, KeyValue, RequestOptions, Value } from "./cluster.ts";
-import { rangeOf } from "./keySets.ts";
+import { rangeOf, requireListOptions } from "./keySets.ts";
 import { taken } from "./optionNames.ts";
 import {
   type CommandResult,
@@ -244,6 +244,7 @@ function encodeOp(op: TxnOp): TransactionOp {
     return { kind: "delete", key: keyBytes(op.delete as Key, "key of a delete") };
   }
   const { limit = defaultListLimit, order = "ascending", keysOnly = false } = op;
+  requireListOptions(order, keysOnly);
   return { kind: "list", range: rangeOf(op.list), limit, reverse: order === "descending", keysOnly };
 }
 

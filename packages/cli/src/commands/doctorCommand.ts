@@ -31,6 +31,17 @@ export function nodeDirectories(dir: string): readonly string[] {
   throw new UsageError(`Neither ${dir} nor a directory in it holds the data of a node.`);
 }
 
+/** Says which there are where `dir` is a cluster's; what else is wrong with it is told by who opens it. */
+export function requireOneNode(dir: string): void {
+  if (!statSync(dir, { throwIfNoEntry: false })?.isDirectory() || isNodeDirectory(dir)) return;
+  const within = readdirSync(dir).filter((name) => isNodeDirectory(join(dir, name)));
+  if (within.length === 0) return;
+  const names = within.sort().map((name) => join(dir, name));
+  throw new UsageError(
+    `${dir} is no node's directory; those in it are ${names.join(", ")}: name one of them.`,
+  );
+}
+
 function isNodeDirectory(dir: string): boolean {
   return ["identity.json", "witness", "log"].some((name) => existsSync(join(dir, name)));
 }

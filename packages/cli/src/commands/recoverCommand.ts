@@ -6,9 +6,11 @@ import type { GivenOptions } from "../arguments.ts";
 import { exitCodes } from "../exitCodes.ts";
 import { checkAddress, textOption } from "../optionValues.ts";
 import { UsageError } from "../usageError.ts";
+import { requireOneNode } from "./doctorCommand.ts";
 
 export async function runRecover(positionals: readonly string[], given: GivenOptions): Promise<number> {
   const [directory = ""] = positionals;
+  requireOneNode(directory);
   const listen = textOption(given, "listen");
   const address = listen === undefined ? undefined : checkAddress(listen, "--listen");
   const { lossSentences, newClusterSentences, readDirectoryStore, recoverDirectory } = await import(

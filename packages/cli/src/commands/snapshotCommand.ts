@@ -8,6 +8,7 @@ import { exitCodes } from "../exitCodes.ts";
 import { checkAddress, textOption } from "../optionValues.ts";
 import { UsageError } from "../usageError.ts";
 import { connectionOptions, withCluster } from "./clusterConnection.ts";
+import { requireOneNode } from "./doctorCommand.ts";
 
 const connectionOptionNames: readonly OptionName[] = ["endpoints", "timeout", "secret-file", "tls-ca"];
 
@@ -36,6 +37,7 @@ async function save(file: string, given: GivenOptions): Promise<number> {
   const { saveDirectory, saveStoreSnapshot } = await import("@quorate/kv/recovery");
   if (directory !== undefined) {
     refuseOptions(given, connectionOptionNames, "save --data-dir DIR");
+    requireOneNode(directory);
     printSummary(await saveDirectory(directory, file), given);
     return exitCodes.done;
   }

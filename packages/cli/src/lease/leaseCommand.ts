@@ -104,10 +104,15 @@ async function show(cluster: Cluster, name: string, options: GivenOptions): Prom
 }
 
 async function list(cluster: Cluster, prefix: string, options: GivenOptions): Promise<number> {
-  const limit = integerOption(options, "limit", { from: 1, to: 10_000 });
-  const found = await cluster.lease.list({ prefix, ...(limit === undefined ? {} : { limit }) });
+  const limit = integerOption(options, "limit", { from: 1, to: 10_000 }) ?? 1_000;
+  const found = await cluster.lease.list({ prefix, limit });
   if (options.json) for (const info of found) process.stdout.write(`${JSON.stringify(info)}\n`);
   else process.stdout.write(`${leaseLines(found).join("\n")}\n`);
+  if (found.length === limit && !options.json) {
+    process.stderr.write(
+      `quorate: these are the first ${limit}, and there may be more: name a PREFIX, or a --limit up to 10000\n`,
+    );
+  }
   return exitCodes.done;
 }
 
