@@ -1,5 +1,7 @@
 /** The pages of a node, asked for over HTTP at its real port, and the text of metrics. */
+import { readFileSync } from "node:fs";
 import { request } from "node:http";
+import { join as pathOf } from "node:path";
 import { metricsText } from "@quorate/client/internal";
 import { join, type NodeCluster } from "@quorate/kv";
 import { NodePages } from "@quorate/kv/internal";
@@ -81,6 +83,21 @@ describe("a node's port", () => {
       expect(match, line).not.toBeNull();
       if (match?.[1] !== undefined) names.add(match[1]);
       else expect(names).toContain(match?.[2]?.replace(/(?<=_seconds)_(?:bucket|sum|count)$/, ""));
+    }
+  });
+
+  it("gives the metrics that their page tells, and no others", async () => {
+    const page = readFileSync(pathOf(import.meta.dirname, "../../docs/reference/metrics.md"), "utf8");
+    const told = [...page.matchAll(/^\| `(\w+)` \| (\w+) \| [^|]*\| (.+) \|$/gm)].map(
+      ([, name, kind, help]) => `# HELP ${name} ${help}\n# TYPE ${name} ${kind}`,
+    );
+    const { body } = await get(await alone(), "/metrics");
+    expect(told).toEqual(body.match(/^# HELP .*\n# TYPE .*$/gm));
+    // Those with a value for each of something say so, as far as there is something.
+    const labelled = [...body.matchAll(/^(\w+?)(?:_bucket|_sum|_count)?\{(\w+)=/gm)];
+    expect(labelled.length).toBeGreaterThan(10);
+    for (const [, name, label] of labelled) {
+      expect(page).toMatch(new RegExp(`^\\| \`${name}\` \\| \\w+ \\| [^|]*\`${label}\``, "m"));
     }
   });
 
