@@ -175,6 +175,13 @@ describe("a node that does not answer", () => {
     const put = await run(["put", "k", "v", "--endpoints", nowhere, "--timeout", "300ms", "--json"]);
     expect(put.code).toBe(3);
     expect(JSON.parse(put.stderr)).toMatchObject({ error: { code: "TIMED_OUT", outcome: "none" } });
+    const { message } = (JSON.parse(put.stderr) as { error: { message: string } }).error;
+    expect(message).toContain(`Asked were ${nowhere}: could not be reached: connect ECONNREFUSED`);
+    const secured = endpoint.replace("ws:", "wss:");
+    const mistaken = await run(["get", "k", "--endpoints", secured, "--timeout", "300ms"]);
+    expect(mistaken.stderr.trimEnd().split("\n")).toEqual([
+      expect.stringMatching(/^quorate: No answer .*EPROTO/),
+    ]);
     const status = await run(["--json", "status", "--endpoints", nowhere, "--timeout", "300ms"]);
     expect(status.code).toBe(3);
     expect(JSON.parse(status.stderr)).toMatchObject({

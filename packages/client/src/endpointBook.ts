@@ -58,8 +58,14 @@ export class EndpointBook {
   report(): string {
     const parts = this.#all.map((endpoint) => {
       const note = this.#notes.get(endpoint);
-      return `${endpoint}: ${note === undefined ? "not asked" : note.sentence.replace(/\.$/, "")}`;
+      return `${endpoint}: ${note === undefined ? "not asked" : clauseOf(note.sentence, endpoint)}`;
     });
     return parts.join("; ");
   }
+}
+
+/** On one line, though what it quotes of a library may have more, and without the endpoint that stands before it. */
+function clauseOf(sentence: string, endpoint: string): string {
+  const line = sentence.replace(/\s+/g, " ").replace(/[ .]+$/, "");
+  return line.startsWith(`${endpoint} `) ? line.slice(endpoint.length + 1) : line;
 }
