@@ -74,3 +74,9 @@ export function expire(log: Log, ...parties: Party[]): void {
   const sessions = parties.map(({ id }) => ({ session: id, renewals: 0 }));
   log.run({ kind: "expireSessions", office: log.term, sessions });
 }
+
+/** Of a lease that was free. */
+export function takenTerm(result: ReturnType<Party["acquire"]>): number {
+  if (result.kind !== "leaseGranted") throw new Error(`It was not granted: ${result.kind}`);
+  return result.term;
+}
