@@ -106,14 +106,17 @@ export function deafLeaders(simulation: FaultySimulation, core: Core): readonly 
  * back, or be mute until it has regained them. Undefined: it has no excuse.
  */
 export function excuseOf(simulation: FaultySimulation, core: Core): string | undefined {
-  const { cluster } = simulation;
+  const { cluster, history } = simulation;
   const excused = core.hosts.filter((host) => {
     const state = host.member?.state;
     return host.damage !== "none" && (state === undefined || state.floor !== undefined);
   });
+  const names = excused.map(({ name, damage }) => `${name} (${damage})`).join(", ") || "nobody";
+  // The others have promised themselves to the directory that is gone, and cannot know that it founded nothing.
+  if (history.commitIndex === 0 && excused.length > 0)
+    return `it takes all nodes to found a cluster; the data of ${names} were taken`;
   const left = core.hosts.filter((host) => !excused.includes(host));
   if (areQuorum(cluster, (host) => left.includes(host))) return undefined;
-  const names = excused.map(({ name, damage }) => `${name} (${damage})`).join(", ") || "nobody";
   return (
     `it takes ${quorumSize(cluster)} voters, and the core has no quorum by every configuration that may be in force; ` +
     `the data of ${names} were taken`
