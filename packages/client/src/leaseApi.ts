@@ -53,10 +53,7 @@ export interface LeaseOptions extends RequestOptions {
    * renew it.
    */
   readonly renewEveryMs?: number;
-  /**
-   * Its deadline is no later than so long after the sending of a confirmed renewal. Greater than `renewEveryMs`, unless
-   * its holder renews it. Default: no such bound.
-   */
+  /** Its deadline is no later than so long after the sending of a confirmed renewal. Default: no such bound. */
   readonly renewDeadlineMs?: number;
 }
 

@@ -56,7 +56,6 @@ export class LeaseAcquirer {
   ): Promise<Lease | undefined> {
     const plan = planOf(names, options, wait, this.#ports.sessions.ttlMs);
     const allowance = allowanceMs(plan.ttlMs, this.#ports.router.clock, options.renewDeadlineMs);
-    if (!plan.isManual && plan.renewEveryMs >= allowance) throw tooSeldom(plan.renewEveryMs, allowance);
     const patient = patienceOptions(
       options,
       wait ? maxRequestTimeoutMs : this.#ports.sessions.requestTimeoutMs,
@@ -242,14 +241,6 @@ export class LeaseAcquirer {
     lease.handOut();
     return lease.isOver ? "again" : lease;
   }
-}
-
-function tooSeldom(renewEveryMs: number, allowance: number): QuorateError {
-  return new QuorateError(
-    "INVALID_ARGUMENT",
-    `Renewed every ${renewEveryMs} ms, the lease would be lost between two renewals: each lets its holder go on for ` +
-      `${Math.floor(allowance)} ms. Take a shorter renewEveryMs, or a longer renewDeadlineMs or ttlMs.`,
-  );
 }
 
 function graceSentence(names: readonly string[], forMs: number): string {
