@@ -1,4 +1,4 @@
-/** Candidates go on campaigning through what passes: refusals of a moment, and the end of their session. */
+/** Whoever campaigns for a lease, or acquires one, goes on through refusals of a moment, and ends of sessions. */
 import { decodeProposal, encodeProposal, type RequestBody } from "@quorate/client/protocol";
 import { afterEach, describe, expect, it } from "vitest";
 import { FakeCluster, passing } from "./fakeCluster.ts";
@@ -102,5 +102,25 @@ describe("a leader", () => {
       code: "LEASE_LOST",
       reason: "expired",
     });
+  });
+});
+
+describe("an acquire without an end", () => {
+  it("opens another session where that by which it was opening one has ended meanwhile", async () => {
+    nodes = await FakeCluster.start(2);
+    await using cluster = nodes.connect();
+    await cluster.kv.put("n", 1);
+    const writes = newestSession();
+    nodes.node("a").behave = ({ body }, honest) => {
+      if (commandOf(body) !== "openSession") return honest();
+      honest();
+      expire(writes);
+      nodes.elect("b");
+      return "hang up";
+    };
+    const acquired = cluster.lease.acquire("x", { ttlMs: Number.POSITIVE_INFINITY });
+    const lease = await passing(nodes.clock, 2_000, acquired);
+    expect(lease.check().remainingMs).toBe(Number.POSITIVE_INFINITY);
+    await lease.release();
   });
 });

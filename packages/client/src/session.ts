@@ -122,9 +122,17 @@ export class Session implements Writer {
    */
   async #openEndless(options: OwnSessionOptions, patience: Patience): Promise<ClientSession> {
     const { clock } = this.#ports.router;
+    const command: Command = { kind: "openSession", ttlMs: options.ttlMs };
     const made = this.#onOwnBehalf(maxRequestTimeoutMs, async (own) => {
-      const { result } = await this.execute({ kind: "openSession", ttlMs: options.ttlMs }, own);
-      return this.#made(result, options, clock.bootMs());
+      for (;;) {
+        try {
+          const { result } = await this.execute(command, own);
+          return this.#made(result, options, clock.bootMs());
+        } catch (error) {
+          // The session for writes ended meanwhile. One may be left behind, and the caller is not to suffer for it.
+          if (!(error instanceof QuorateError) || error.code !== "SESSION_ENDED") throw error;
+        }
+      }
     });
     const session = await within(made, patience);
     if (session !== undefined) return session;
