@@ -1,7 +1,7 @@
 /** Whoever campaigns for a lease, or acquires one, goes on through refusals of a moment, and ends of sessions. */
 import { decodeProposal, encodeProposal, type RequestBody } from "@quorate/client/protocol";
 import { afterEach, describe, expect, it } from "vitest";
-import { FakeCluster, passing } from "./fakeCluster.ts";
+import { errorFrom, FakeCluster, passing } from "./fakeCluster.ts";
 
 let nodes: FakeCluster;
 
@@ -102,6 +102,26 @@ describe("a leader", () => {
       code: "LEASE_LOST",
       reason: "expired",
     });
+  });
+});
+
+describe("an acquire that is given up", () => {
+  it("while nobody answers it says that it is taken back, and is", async () => {
+    nodes = await FakeCluster.start(1);
+    await using cluster = nodes.connect();
+    await cluster.kv.put("n", 1);
+    nodes.node("a").behave = ({ body }, honest) => {
+      const answer = honest();
+      return commandOf(body) === "acquireLease" ? "silence" : answer;
+    };
+    const asked = errorFrom(passing(nodes.clock, 500, cluster.lease.acquire("x", { timeoutMs: 100 })));
+    expect(await asked).toMatchObject({
+      code: "TIMED_OUT",
+      outcome: "unknown",
+      message: expect.stringContaining("It may have taken effect: it is taken back"),
+    });
+    await nodes.clock.pass(100);
+    expect(await cluster.lease.get("x")).toMatchObject({ state: "free", transitions: 1 });
   });
 });
 

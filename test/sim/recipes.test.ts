@@ -275,7 +275,11 @@ describe("a lock", () => {
     await world.outcome(holding());
     expect(await world.outcome(b.cluster.lock("m").tryAcquire())).toBeDefined();
     const late = a.cluster.lock("m").acquire({ timeoutMs: 300 });
-    await expect(world.outcome(late)).rejects.toMatchObject({ code: "TIMED_OUT" });
+    await expect(world.outcome(late)).rejects.toMatchObject({
+      code: "TIMED_OUT",
+      outcome: "none",
+      message: expect.stringMatching(/^m could not be had within 300 ms: others hold it/),
+    });
   });
 });
 

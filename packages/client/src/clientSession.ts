@@ -56,9 +56,15 @@ export interface SessionMember {
   ended(why: "expired" | "released"): void;
 }
 
-/** Recognized by the server when it comes twice. */
-const repeatable: CallPolicy = { target: "leader", resend: "always", hasEffect: true };
-const roomless = "its answer found no room beside the session's others; read the key to see";
+/** How to find out whether a command took effect, where that is not to read its key. */
+const looks: Readonly<Partial<Record<Command["kind"], string>>> = {
+  acquireLease: "it is taken back as soon as that can be done",
+  claimLease: "it is taken back as soon as that can be done",
+  describeLease: "look at the lease to see",
+  breakLease: "look at the lease to see",
+  requestHandover: "look at the lease to see",
+};
+const lookAtKey = "read the key to see";
 /** A wait for changes is asked again after so long. What it might miss, the next renewal tells. */
 const waitMs = 120_000;
 const pauses: BackoffOptions = { firstMs: 50, factor: 2, capMs: 1_000 };
@@ -112,6 +118,9 @@ export class ClientSession implements Renewable {
    */
   async send(sequence: number, command: Command, patience: Patience): Promise<Executed> {
     const { caller, router } = this.#ports;
+    const advice = looks[command.kind] ?? lookAtKey;
+    // Recognized by the server when it comes twice.
+    const repeatable: CallPolicy = { target: "leader", resend: "always", hasEffect: true, advice };
     for (let tries = 0, unanswered = false; ; tries += 1) {
       // Answers that came since the last try make room.
       const { ackedBelow } = this.window;
@@ -123,7 +132,10 @@ export class ClientSession implements Renewable {
       if (kind !== "answersFull" && kind !== "beyondWindow")
         return { ...executed, earlierUnanswered: unanswered };
       await pause(router.clock, backoffMs(router.random, pauses, tries), patience);
-      if (patience.ended !== undefined) throw caller.ended(patience, unanswered, roomless);
+      if (patience.ended !== undefined) {
+        const roomless = `its answer found no room beside the session's others; ${advice}`;
+        throw caller.ended(patience, unanswered, roomless);
+      }
     }
   }
 
@@ -139,8 +151,8 @@ export class ClientSession implements Renewable {
       if (!executed.earlierUnanswered) return undefined;
       throw new QuorateError(
         "SESSION_ENDED",
-        "The session ended while the write was under way, so whether it took effect is not known any more. " +
-          "Read the key to see.",
+        "The session ended while the command was under way, so whether it took effect is not known any more: " +
+          `${looks[command.kind] ?? lookAtKey}.`,
         { outcome: "unknown" },
       );
     } finally {

@@ -194,6 +194,7 @@ export class LeaseAcquirer {
     const state = await bid.outcome(patience);
     switch (state.kind) {
       case "waiting":
+        if (patience.ended?.kind === "timedOut") throw notInTime(plan.shownNames, patience.timeoutMs);
         throw this.#ports.sessions.ended(patience);
       case "ended":
         throw new QuorateError(
@@ -241,6 +242,13 @@ export class LeaseAcquirer {
     lease.handOut();
     return lease.isOver ? "again" : lease;
   }
+}
+
+function notInTime(names: readonly string[], timeoutMs: number): QuorateError {
+  const sentence =
+    `${names.join(", ")} could not be had within ${timeoutMs} ms: others hold it, or come before. ` +
+    "The place in the queue is given back.";
+  return new QuorateError("TIMED_OUT", sentence, { retryable: true });
 }
 
 function graceSentence(names: readonly string[], forMs: number): string {
