@@ -115,9 +115,17 @@ function actsOf(ports: LeaseStorePorts): LeaseActs {
 
 /** Waits no longer than it can be held. */
 async function renew(ports: LeaseStorePorts, lease: HeldLease, options: RequestOptions): Promise<void> {
-  const signal =
-    options.signal === undefined ? lease.signal : AbortSignal.any([options.signal, lease.signal]);
-  await run(ports, { ...options, signal }, (patience) => lease.facts.session.refresh(patience));
+  const { signal } = lease;
+  await run(ports, options, async (patience) => {
+    // Not `AbortSignal.any`: what that makes of a signal which lives for long is never forgotten by it in Node.js 20.
+    const end = (): void => patience.end({ kind: "aborted", reason: signal.reason });
+    signal.addEventListener("abort", end, { once: true });
+    try {
+      await lease.facts.session.refresh(patience);
+    } finally {
+      signal.removeEventListener("abort", end);
+    }
+  });
 }
 
 /** In the background, too, where the patience of whoever waits for it ends first. */
