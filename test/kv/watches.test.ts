@@ -1,12 +1,5 @@
 /** Watches on a node whose Raft does what the test says: windows, slow readers, installed snapshots, many at once. */
-import {
-  changeBytes,
-  encodeProposal,
-  type KeyRange,
-  type ResponseBody,
-  type WatchRequest,
-  watchWindowBytes,
-} from "@quorate/client/protocol";
+import { changeBytes, encodeProposal, type KeyRange, watchWindowBytes } from "@quorate/client/protocol";
 import {
   type ClientServer,
   createMachineHost,
@@ -17,32 +10,9 @@ import { asIndex, asTerm } from "@quorate/raft";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ManyTimers, manyTimers } from "../client/manyTimers.ts";
 import { settle } from "../transport/world.ts";
-import { ClientWire, connect, serverOf } from "./clientWire.ts";
+import { connect, serverOf } from "./clientWire.ts";
 import { FakeRaftNode } from "./fakeRaftNode.ts";
-
-class Wire extends ClientWire {
-  watch(request: Partial<WatchRequest> = {}): number {
-    const all: WatchRequest = {
-      kind: "watch",
-      range: { from: "", to: "" },
-      from: 1,
-      filter: "all",
-      previous: false,
-    };
-    return this.ask({ ...all, ...request });
-  }
-
-  of(id: number): ResponseBody[] {
-    return this.answers.filter((answer) => answer.id === id).map(({ body }) => body);
-  }
-
-  /** The revisions that the watch was told, and how it ended. */
-  told(id: number): (number | string)[] {
-    return this.of(id).flatMap((body) =>
-      body.kind === "watching" ? [] : [body.kind === "changed" ? body.revision : body.kind],
-    );
-  }
-}
+import { WatchWire } from "./watchWire.ts";
 
 let clock: ManyTimers;
 let host: MachineHost;
@@ -67,8 +37,8 @@ function serve(limits: Partial<ServerLimits> = {}): void {
   server = serverOf(node, host, clock, limits);
 }
 
-function connected(): Wire {
-  return connect(server, new Wire());
+function connected(): WatchWire {
+  return connect(server, new WatchWire());
 }
 
 type AnyCommand = Parameters<typeof encodeProposal>[0]["command"];
@@ -94,6 +64,11 @@ function attach(session: number, n: number, key: string, bytes: number): void {
   const command = { ...put(key, bytes), attached: true } as AnyCommand;
   const data = encodeProposal({ origin, command });
   host.machine.apply({ index: asIndex(index), term: asTerm(1), kind: "command", data });
+}
+
+/** Of the event loop. */
+async function turns(count: number): Promise<void> {
+  for (let n = 0; n < count; n += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
 function upTo(last: number, first = 1): number[] {
@@ -326,6 +301,18 @@ describe("a watch on a node", () => {
     wire.ask({ kind: "watchCredit", watch: id, consumedBytes });
     await settle();
     expect(wire.told(id).slice(parts.length)).toEqual([202]);
+  });
+
+  it("of much that is past costs what it is told: a walk whose watches have no room looks no further", async () => {
+    puts(20_000, "k", 100);
+    const wire = connected();
+    const id = wire.watch();
+    let windows = 1;
+    for (await settle(); wire.told(id).length < 20_000; windows += 1) {
+      wire.ask({ kind: "watchCredit", watch: id, consumedBytes: wire.told(id).length * 165 });
+      await turns(4);
+    }
+    expect(windows).toBe(Math.ceil((20_000 * 165) / watchWindowBytes));
   });
 
   it("that reads what is long past is not too slow as long as it reads", async () => {

@@ -169,6 +169,8 @@ export class WatchHub {
     this.#dropCompacted(walk, history.floor);
     let [records, changes] = [0, 0];
     for (const record of recordsAfter(history, pairs, walk.at)) {
+      // All of them wait for room, or are over: the rest of the history is of no interest to anybody.
+      if (walk.watches.size === 0) break;
       if (records >= maxRecordsPerTurn || changes >= maxChangesPerTurn) {
         this.#deferTurn();
         return;
