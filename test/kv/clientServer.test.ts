@@ -297,6 +297,36 @@ describe("limits", () => {
   });
 });
 
+describe("a wait for a lease", () => {
+  it("ends at a node that has lost its leader, so that its client asks another", async () => {
+    const wire = connected();
+    const wait: RequestBody = { kind: "awaitLease", name: "x", changed: 0 };
+    wire.askWithin(30_000, wait);
+    await clock.pass(6_000);
+    node.turnTo(2, false);
+    await clock.pass(2_000);
+    expect(wire.codes()).toEqual([]);
+    await clock.pass(2_000);
+    expect(wire.answers.map(({ body }) => body)).toMatchObject([
+      { kind: "failed", failure: { code: "UNAVAILABLE", retryable: true, outcome: "none" } },
+    ]);
+  });
+
+  it("goes on over an election, and counts anew after it", async () => {
+    const wire = connected();
+    wire.askWithin(30_000, { kind: "awaitLease", name: "x", changed: 0 });
+    for (let term = 2; term < 10; term += 2) {
+      node.turnTo(term, false);
+      await clock.pass(1_500);
+      node.turnTo(term + 1, true);
+      await clock.pass(1_500);
+    }
+    expect(wire.codes()).toEqual([]);
+    await clock.pass(20_000);
+    expect(wire.codes()).toEqual(["lease"]);
+  });
+});
+
 describe("close", () => {
   it("lets go of what a backup was being taken of, and of its timers", async () => {
     const wire = connected();

@@ -94,7 +94,7 @@ class Server implements ClientServer {
     const { node, host, clock, logger } = ports;
     this.#ports = ports;
     this.#options = options;
-    this.#waits = new LeaseWaits(clock);
+    this.#waits = new LeaseWaits(clock, () => node.status().leader !== undefined);
     this.leaseEnds = new LeaseEnds(clock, logger);
     this.#upgrade = new MachineUpgrade({ node, host, clock, logger });
     this.#leaseClock = new LeaseClock(

@@ -15,6 +15,7 @@ import {
   pastGrantsOf,
   revision,
 } from "../machine/index.ts";
+import { leaderlessError } from "./leaderless.ts";
 import type { LeaseWaits, WaitEnd } from "./leaseWaits.ts";
 import type { MachineHost } from "./machineHost.ts";
 import type { Verdict } from "./office.ts";
@@ -145,13 +146,14 @@ export class LeaseRequests {
   }
 
   #awaitLease({ name, changed }: AwaitLease, timeoutMs: number, respond: Respond): Cancel | undefined {
-    const { host, waits } = this.#ports;
-    const tell = (): void => {
-      respond({ kind: "lease", lease: getLease(host.store, name), revision: revision(host.store) });
+    const { host, waits, failed } = this.#ports;
+    const tell = (why: WaitEnd): void => {
+      if (why === "leaderless") respond(failed(leaderlessError()));
+      else respond({ kind: "lease", lease: getLease(host.store, name), revision: revision(host.store) });
     };
     // A node that is behind knows an older change; whoever asks waits for a newer one.
     if (getLease(host.store, name).changed <= changed) return waits.forLease(name, timeoutMs, tell);
-    tell();
+    tell("changed");
     return undefined;
   }
 

@@ -8,17 +8,21 @@
 import type { ByteString } from "@quorate/client/protocol";
 import type { Cancel, Clock } from "@quorate/raft";
 import type { Applied } from "../machine/index.ts";
+import { Leaderless, leaderLookMs } from "./leaderless.ts";
 
 /** Why a wait ended. */
-export type WaitEnd = "changed" | "timedOut" | "officeLost";
+export type WaitEnd = "changed" | "timedOut" | "officeLost" | "leaderless";
 
 export class LeaseWaits {
   readonly #clock: Clock;
   readonly #bySession: WaitList<number>;
   readonly #byLease: WaitList<ByteString>;
+  readonly #leaderless: Leaderless;
+  #cancelLook: Cancel | undefined;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, hasLeader: () => boolean) {
     this.#clock = clock;
+    this.#leaderless = new Leaderless(hasLeader);
     this.#bySession = new WaitList(this.#clock);
     this.#byLease = new WaitList(this.#clock);
   }
@@ -33,7 +37,16 @@ export class LeaseWaits {
   }
 
   forLease(name: ByteString, timeoutMs: number, end: (why: WaitEnd) => void): Cancel {
+    this.#lookLater();
     return this.#byLease.add(name, timeoutMs, end);
+  }
+
+  #lookLater(): void {
+    this.#cancelLook ??= this.#clock.after(leaderLookMs, () => {
+      this.#cancelLook = undefined;
+      if (this.#leaderless.isForLong()) this.#byLease.endAll("leaderless");
+      if (this.#byLease.size > 0) this.#lookLater();
+    });
   }
 
   applied({ leases, sessions }: Applied): void {
@@ -53,6 +66,7 @@ export class LeaseWaits {
   }
 
   stop(): void {
+    this.#cancelLook?.();
     this.#bySession.clear();
     this.#byLease.clear();
   }

@@ -3,7 +3,8 @@
  * because it can keep no promise: without a leader it hears of nothing new, and silence would look like peace.
  */
 import type { ResponseBody, WatchRequest } from "@quorate/client/protocol";
-import { type Cancel, type Clock, QuorateError, type RaftNode } from "@quorate/raft";
+import type { Cancel, Clock, QuorateError, RaftNode } from "@quorate/raft";
+import { Leaderless, leaderLookMs, leaderlessError } from "../leaderless.ts";
 import type { ReadBatch } from "../readBatch.ts";
 import type { ServerLimits } from "../serverLimits.ts";
 import type { ConnectionWatches } from "./connectionWatches.ts";
@@ -18,23 +19,19 @@ export interface WatchServicePorts extends WatchHubPorts {
   readonly failed: (error: QuorateError) => ResponseBody;
 }
 
-/** How often watches are told how far they have been told, and the leader is looked for. */
-const roundMs = 1_000;
-/** Rounds without a leader after which a watch is better off at another node. */
-const maxLeaderlessRounds = 3;
-
 export class WatchService {
   readonly hub: WatchHub;
   readonly #ports: WatchServicePorts;
   readonly #connections: Set<ConnectionWatches> = new Set();
   readonly #starting: Set<ServedWatch> = new Set();
+  readonly #leaderless: Leaderless;
   #cancelRound: Cancel | undefined;
-  #leaderlessRounds = 0;
   #isStopped = false;
 
   constructor(ports: WatchServicePorts) {
     this.#ports = ports;
     this.hub = new WatchHub(ports);
+    this.#leaderless = new Leaderless(() => ports.node.status().leader !== undefined);
   }
 
   get limits(): ServerLimits {
@@ -96,9 +93,10 @@ export class WatchService {
     this.hub.stop();
   }
 
+  /** Watches are told how far they have been told, and the leader is looked for. */
   #armRound(): void {
     if (this.#isStopped) return;
-    this.#cancelRound ??= this.#ports.clock.after(roundMs, () => {
+    this.#cancelRound ??= this.#ports.clock.after(leaderLookMs, () => {
       this.#cancelRound = undefined;
       this.#round();
       if (this.size > 0) this.#armRound();
@@ -106,8 +104,7 @@ export class WatchService {
   }
 
   #round(): void {
-    this.#leaderlessRounds = this.#ports.node.status().leader === undefined ? this.#leaderlessRounds + 1 : 0;
-    if (this.#leaderlessRounds >= maxLeaderlessRounds) {
+    if (this.#leaderless.isForLong()) {
       this.#endAll();
       return;
     }
@@ -117,9 +114,7 @@ export class WatchService {
   }
 
   #endAll(): void {
-    const sentence =
-      "It has known no leader for some seconds, so it can tell a watch nothing. Ask another node.";
-    const failed = this.#ports.failed(new QuorateError("UNAVAILABLE", sentence, { retryable: true }));
+    const failed = this.#ports.failed(leaderlessError());
     for (const watch of this.#starting) watch.end(failed);
     this.#starting.clear();
     this.hub.endAll(failed);
