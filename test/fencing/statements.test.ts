@@ -61,6 +61,22 @@ describe("what is refused before a database is asked", () => {
     expect(() => fence.rowStatements({ ...row, key: { id: 1 }, set: { fence: 3 } })).toThrow(/fence/);
     expect(() => fence.rowStatements({ ...row, key: { 'i"d': 1 } })).toThrow(/column/);
   });
+
+  it("in MySQL a value that its drivers would write into the statement", () => {
+    const mysql = sqlFence("mysql");
+    const row = { table: "invoice", key: { id: 42 }, set: { paid: true }, term: 7 };
+    for (const value of [{ id: 1 }, [1, 2], new Map()]) {
+      expect(() => mysql.rowStatements({ ...row, key: { id: value } })).toThrow(
+        /"id" is an object or a list/,
+      );
+      expect(() => mysql.rowStatements({ ...row, set: { paid: value } })).toThrow(/"paid" is an object/);
+    }
+    const plain = { at: new Date(0), raw: new Uint8Array(1), none: null, text: "{}", big: 1n };
+    expect(mysql.rowStatements({ ...row, set: plain }).write.params).toContain(plain.at);
+    expect(sqlFence("postgresql").rowStatements({ ...row, set: { tags: [1] } }).write.params).toContainEqual([
+      1,
+    ]);
+  });
 });
 
 describe("statements", () => {

@@ -33,6 +33,7 @@ export function rowStatements(dialect: SqlDialect, update: RowUpdate): RowUpdate
   requireTerm(term);
   const keys = columns(key, "key", 1);
   const values = columns(set, "set", 0);
+  if (dialect === "mysql") [...keys, ...values].forEach(requirePlainValue);
   const target = quotedName(dialect, table, "table");
   const column = quotedName(dialect, fence, "column");
   if (keys.some(([name]) => name === fence) || values.some(([name]) => name === fence)) {
@@ -50,6 +51,17 @@ export function rowStatements(dialect: SqlDialect, update: RowUpdate): RowUpdate
   const returning = dialect === "mysql" ? "" : ` RETURNING ${column} AS term`;
   const write = { text: `UPDATE ${target} SET ${assignments} WHERE ${conditions}${returning}`, params };
   return { write, look: lookAt(dialect, { target, column, keys }) };
+}
+
+/** mysql2 and its like write an object into the statement as `name = value, …` and a list as several values. */
+function requirePlainValue([name, value]: Column): void {
+  if (typeof value !== "object" || value === null || value instanceof Date || value instanceof Uint8Array)
+    return;
+  throw new QuorateError(
+    "INVALID_ARGUMENT",
+    `The value of the column ${JSON.stringify(name)} is an object or a list, which MySQL's drivers would write into the ` +
+      "statement as a part of it. Give JSON as text.",
+  );
 }
 
 type Column = readonly [name: string, value: unknown];
