@@ -57,6 +57,8 @@ describe("a command under a lease", () => {
   it("that is not there, or cannot be run, is told as env tells it", async () => {
     const missing = { words: [join(folder, "missing")] as [string], environment, graceMs: 100 };
     expect(await runGuarded(holding(60_000), missing)).toMatchObject({ kind: "notStarted", code: 127 });
+    const nameless = { words: [""] as [string], environment, graceMs: 100 };
+    expect(await runGuarded(holding(60_000), nameless)).toMatchObject({ kind: "notStarted", code: 127 });
     const folderItself = { words: [folder] as [string], environment, graceMs: 100 };
     expect(await runGuarded(holding(60_000), folderItself)).toMatchObject({ kind: "notStarted", code: 126 });
   });

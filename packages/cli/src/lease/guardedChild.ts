@@ -39,7 +39,13 @@ const killMs = 25;
 /** Resolves when no process of the command's is left that could be killed. */
 export async function runGuarded(holding: Holding, command: GuardedCommand): Promise<Ending> {
   const [program, ...args] = command.words;
-  const child = spawn(program, args, { stdio: "inherit", detached: true, env: command.environment });
+  let child: ChildProcess;
+  try {
+    child = spawn(program, args, { stdio: "inherit", detached: true, env: command.environment });
+  } catch (error) {
+    // An empty name, say, or more words than the system takes.
+    return notStarted(error as NodeJS.ErrnoException);
+  }
   // Listened to before anything is waited for, so that no end is missed.
   const ended = endOf(child);
   const forget = forwardSignals(child);
@@ -105,11 +111,15 @@ class DeadlineWatch {
   };
 }
 
+function notStarted({ code, message }: NodeJS.ErrnoException): Ending {
+  const isMissing = code === "ENOENT" || code === "ERR_INVALID_ARG_VALUE";
+  return { kind: "notStarted", code: isMissing ? 127 : 126, message };
+}
+
 function endOf(child: ChildProcess): Promise<Ending> {
   return new Promise((resolve) => {
     child.once("error", (error: NodeJS.ErrnoException) => {
-      if (child.pid !== undefined) return;
-      resolve({ kind: "notStarted", code: error.code === "ENOENT" ? 127 : 126, message: error.message });
+      if (child.pid === undefined) resolve(notStarted(error));
     });
     child.once("exit", (code, signal) => {
       resolve({ kind: "exited", code: code ?? 128 + (signal === null ? 0 : constants.signals[signal]) });
