@@ -54,6 +54,21 @@ describe("a command under a lease", () => {
     expect(await runGuarded(holding(60_000), killed)).toEqual({ kind: "exited", code: 137 });
   });
 
+  it("is passed signals on from before it is there: none ends its guard alone", async () => {
+    const before = process.listenerCount("SIGTERM");
+    let atStart = before;
+    const command = {
+      words: shell("exit 0"),
+      graceMs: 100,
+      get environment() {
+        atStart = process.listenerCount("SIGTERM");
+        return environment;
+      },
+    };
+    await runGuarded(holding(60_000), command);
+    expect([atStart, process.listenerCount("SIGTERM")]).toEqual([before + 1, before]);
+  });
+
   it("that is not there, or cannot be run, is told as env tells it", async () => {
     const missing = { words: [join(folder, "missing")] as [string], environment, graceMs: 100 };
     expect(await runGuarded(holding(60_000), missing)).toMatchObject({ kind: "notStarted", code: 127 });

@@ -39,16 +39,22 @@ const killMs = 25;
 /** Resolves when no process of the command's is left that could be killed. */
 export async function runGuarded(holding: Holding, command: GuardedCommand): Promise<Ending> {
   const [program, ...args] = command.words;
+  // Before there is a command: a signal that came in between would end this process alone, and leave it unguarded.
+  const begun: { child?: ChildProcess } = {};
+  const forget = forwardSignals((signal) => {
+    if (begun.child !== undefined) signalGroup(begun.child, signal);
+  });
   let child: ChildProcess;
   try {
     child = spawn(program, args, { stdio: "inherit", detached: true, env: command.environment });
   } catch (error) {
+    forget();
     // An empty name, say, or more words than the system takes.
     return notStarted(error as NodeJS.ErrnoException);
   }
+  begun.child = child;
   // Listened to before anything is waited for, so that no end is missed.
   const ended = endOf(child);
-  const forget = forwardSignals(child);
   const watch = new DeadlineWatch(holding, command.graceMs, (signal) => signalGroup(child, signal));
   try {
     const ending = await ended;
@@ -141,8 +147,7 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-function forwardSignals(child: ChildProcess): () => void {
-  const forward = (signal: NodeJS.Signals): void => signalGroup(child, signal);
+function forwardSignals(forward: (signal: NodeJS.Signals) => void): () => void {
   for (const signal of passedOn) process.on(signal, forward);
   return () => {
     for (const signal of passedOn) process.off(signal, forward);
