@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
-import { within } from "./waiting.ts";
+import { within, witnesses } from "./waiting.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
@@ -38,6 +38,8 @@ process.once("exit", () => {
 });
 
 const maxLogLines = 2_000;
+/** Of each node, beside a wait in vain. */
+const shownLogLines = 60;
 
 export class NodeProcess {
   readonly spec: NodeSpec;
@@ -99,6 +101,8 @@ export class NodeProcess {
   #follow(child: ChildProcess): void {
     this.#child = child;
     living.add(child);
+    const tell = (): string => `--- ${this.id}\n${this.#log.slice(-shownLogLines).join("\n")}`;
+    witnesses.add(tell);
     let rest = "";
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       const lines = (rest + text).split("\n");
@@ -109,6 +113,7 @@ export class NodeProcess {
     this.#exited = new Promise((resolve) => {
       child.once("close", (code, signal) => {
         living.delete(child);
+        witnesses.delete(tell);
         if (this.#child === child) this.#child = undefined;
         if (rest !== "") this.#log.push(rest);
         resolve({ code, signal });

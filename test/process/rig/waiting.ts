@@ -8,6 +8,9 @@ export interface Deadline {
   readonly withinMs?: number;
 }
 
+/** What is said beside a wait in vain: such as the end of the log of each node that runs. */
+export const witnesses: Set<() => string> = new Set();
+
 /** A pause between two looks at the same condition, or a span of time that is itself what is measured. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
@@ -34,7 +37,8 @@ export async function until<T>(
     }
     await pause(15);
   } while (performance.now() < endMs);
-  throw new Error(`Waited ${withinMs} ms in vain until ${what}; the last look saw: ${String(last)}`, {
+  const said = [...witnesses].map((tell) => `\n${tell()}`).join("");
+  throw new Error(`Waited ${withinMs} ms in vain until ${what}; the last look saw: ${String(last)}${said}`, {
     cause: last,
   });
 }
