@@ -19,6 +19,11 @@ describe("members, leaders and snapshots that come and go at once", () => {
     });
   }
 
+  it("may replace a copy of a committed entry that was not counted, for a late leader of an earlier term", async () => {
+    const result = await simulate({ seed: 374, nodes: 5, layer: "store", profile, durationMs: 8_000 });
+    if (result.violations.length > 0) expect.fail(report(result, "churn"));
+  });
+
   it("die while they install a snapshot, and the schedule of it replays", { timeout: 120_000 }, async () => {
     const faults = { member: 3, crashAtSnapshot: 10 };
     const options = { nodes: 3, layer: "raft", durationMs: 6_000, profile: { ...profile, faults } } as const;

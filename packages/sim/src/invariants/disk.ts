@@ -32,7 +32,10 @@ export function writeStarted(history: History, member: MemberHistory, persist: P
   member.writing = persist;
 }
 
-/** A committed entry is never cut off a disk; it may be rewritten as it was. */
+/**
+ * A committed entry is never cut off a disk; it may be rewritten as it was. A copy that was not counted may go: of a
+ * member that has not reached the term yet in which the entry was committed, and hears a leader of an earlier one late.
+ */
 function checkTruncation(history: History, member: MemberHistory, persist: Persist, from: number): void {
   history.mark("conflict truncated");
   if (member.leadsTerm !== -1) {
@@ -49,6 +52,10 @@ function checkTruncation(history: History, member: MemberHistory, persist: Persi
   const committed = history.committed[from - 1];
   if (cut === undefined || cut.hash !== committed?.hash || persist.entries[0]?.term === committed.term)
     return;
+  if (persist.term < committed.commitTerm) {
+    history.mark("an uncounted copy of a committed entry replaced");
+    return;
+  }
   history.fail(
     "commit agreement",
     `${member.member} truncates the committed entry at ${from} of term ${cut.term}`,
