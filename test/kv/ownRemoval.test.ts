@@ -115,18 +115,6 @@ describe("a node that was removed", () => {
 });
 
 describe("what is known to be committed", () => {
-  it("stays where it was just taken in, and whoever is asked does not know of that yet either", async () => {
-    node.configuration = votersOnly(named("b", "c"));
-    node.turnTo(2, false);
-    const { configurationIndex } = node.status();
-    answer = membership(["b", "c"], { index: configurationIndex, commitIndex: configurationIndex });
-    const removal = start();
-    await clock.pass(3 * lookEveryMs + graceMs);
-    expect(asked.length).toBeGreaterThan(0);
-    expect(told).toEqual([]);
-    removal.stop();
-  });
-
   it("is what members of the same cluster say, and none of another cluster that has their name", () => {
     const list = { clusterId: "0", index: 7, members: [{ id: "b" }, { id: "c" }] } as never;
     const says = (id: string, clusterId: string | null, commitIndex: number | null) =>

@@ -114,9 +114,7 @@ export class OwnRemoval {
     if (told === undefined || told.list.clusterId !== clusterId) return;
     if (told.list.index > Math.max(told.commitIndex, commitIndex)) return;
     if (told.list.members.some(({ member }) => member === node.member)) return;
-    const { removedAt, configurationIndex } = node.status();
-    // Who was just taken in knows none that names it, and whoever is asked may be as far behind.
-    if (removedAt === undefined && told.list.index <= configurationIndex) return;
+    const { removedAt } = node.status();
     this.#tell(
       removedAt === undefined
         ? `the membership of entry ${told.list.index} does not name it, the other members say`
